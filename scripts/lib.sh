@@ -1,0 +1,59 @@
+# Shared by the scripts beside it: finds Python, makes the virtual environment, installs what the lock files name.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
+die() { printf 'codehub: %s\n' "$*" >&2; exit 1; }
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"
+    elif command -v sudo >/dev/null; then sudo "$@"
+    else die "'$*' needs root: run it as root, or install sudo, and try again"
+    fi
+}
+
+install_packages() { # Debian packages, by name
+    command -v apt-get >/dev/null || die "please install with your system's package manager: $*"
+    say "installing Debian packages: $*"
+    as_root apt-get update -qq
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+find_python() { # the system's own first: the services' users can run it, unlike one inside a private home
+    local python
+    for python in /usr/bin/python3 python3 python3.13 python3.12 python3.11; do
+        if command -v "$python" >/dev/null && "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            command -v "$python"
+            return
+        fi
+    done
+    die "Python 3.11 or newer is needed and was not found"
+}
+
+# ensure_environment LOCK: .venv holds exactly what requirements/LOCK.lock names, and codehub itself.
+ensure_environment() {
+    local lock="$1" stamp=".venv/$1.stamp" python
+    if [ -e "$stamp" ] && [ "$(cat "$stamp")" = "$(fingerprint "$lock")" ]; then return; fi
+    if ! [ -x .venv/bin/python ] || ! .venv/bin/python -c '' 2>/dev/null; then
+        python=$(find_python)
+        say "making a virtual environment in .venv with $python"
+        if ! "$python" -m venv --clear .venv >/dev/null 2>&1; then
+            install_packages python3-venv
+            "$python" -m venv --clear .venv
+        fi
+    fi
+    say "installing the packages of requirements/$lock.lock (about a minute the first time)"
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r "requirements/$lock.lock"
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+    for subset in $(subsets "$lock"); do fingerprint "$subset" > ".venv/$subset.stamp"; done
+}
+
+fingerprint() { cat pyproject.toml "requirements/$1.lock" | sha256sum; }
+
+subsets() { # each lock holds all that the ones after it hold, in the same versions
+    case "$1" in
+        dev) echo dev s3 runtime ;;
+        s3) echo s3 runtime ;;
+        *) echo "$1" ;;
+    esac
+}

@@ -1,0 +1,5 @@
+"""The `codehub` command."""
+
+
+def main() -> None:
+    raise SystemExit("not yet")
