@@ -1,0 +1,142 @@
+"""SeaweedFS as codehub runs it with `--s3`: master, volume, filer and S3 gateway in one process on loopback."""
+
+import json
+import random
+import secrets
+import signal
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import obstore
+from obstore.exceptions import BaseError
+from obstore.store import S3Store
+
+from codehub.stack.account import Account
+from codehub.stack.service import NotReady
+
+BUCKET = "codehub"
+REGION = "us-east-1"  # the server has no regions, but signatures name one
+
+# Every port that weed opens, by option. Those that are not named here it would open at fixed numbers or not at all.
+PORTS = (
+    "master.port",
+    "master.port.grpc",
+    "volume.port",
+    "volume.port.grpc",
+    "filer.port",
+    "filer.port.grpc",
+    "s3.port",
+    "s3.port.grpc",
+    "metricsPort",
+)
+_PORT_RANGE = range(20000, 32000)  # below the ports that Linux gives to outgoing connections
+
+
+@dataclass(frozen=True)
+class SeaweedFS:
+    folder: Path
+    sockets: Path
+    programs: Path
+    account: Account
+    access_key: str
+    secret_key: str = field(repr=False)
+    ports: Mapping[str, int]
+    log: Path
+
+    name = "seaweedfs"
+    stop_signal = signal.SIGTERM
+    stop_seconds = 30.0  # 15 s is usual: the volume server says goodbye to the master first
+    death_signal = signal.SIGKILL  # what it has acknowledged is on disk; a polite end would outlive the supervisor
+    inherited = ()
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://127.0.0.1:{self.ports['s3.port']}"
+
+    def prepare(self) -> None:
+        """Write the one identity that may use the S3 gateway; without any it would be open to everybody here."""
+        self.account.make_folder(self.folder)
+        self.account.make_folder(self.sockets)
+        self.account.make_folder(self.folder / "data")
+        credentials = [{"accessKey": self.access_key, "secretKey": self.secret_key}]
+        identity = {"name": "codehub", "credentials": credentials, "actions": ["Admin"]}
+        self.account.write_private(self.folder / "s3.json", json.dumps({"identities": [identity]}))
+
+    def argv(self) -> Sequence[str]:
+        options = {
+            "dir": str(self.folder / "data"),
+            "ip": "127.0.0.1",
+            "ip.bind": "127.0.0.1",
+            **{option: str(port) for option, port in self.ports.items()},
+            "master.volumeSizeLimitMB": "1024",
+            "master.volumePreallocate": "false",
+            "master.telemetry": "false",
+            "volume.max": "0",
+            "volume.preStopSeconds": "0",
+            "filer": "true",
+            "filer.localSocket": str(self.sockets / "filer.sock"),
+            "s3": "true",
+            "s3.config": str(self.folder / "s3.json"),
+            "s3.localSocket": str(self.sockets / "s3.sock"),
+            "s3.port.iceberg": "0",
+            "s3.port.lance": "0",
+        }
+        return [
+            str(self.programs / "weed"),
+            "-logtostderr=true",
+            "server",
+            *(f"-{key}={options[key]}" for key in options),
+        ]
+
+    def environment(self) -> Mapping[str, str]:
+        """Bounded memory, and signed requests between its halves: its HTTP ports are open to every user of the machine.
+
+        The signing keys live as long as the process; nothing outside it needs them.
+        """
+        keys = ("JWT_SIGNING_KEY", "JWT_FILER_SIGNING_KEY", "JWT_FILER_SIGNING_READ_KEY")
+        return {"HOME": str(self.folder), "GOMEMLIMIT": "300MiB"} | {
+            f"WEED_{key}": secrets.token_hex(32) for key in keys
+        }
+
+    async def use(self) -> None:
+        """Write and read an object: the gateway listens long before the volume server takes writes."""
+        store = S3Store(
+            BUCKET,
+            endpoint=self.endpoint,
+            region=REGION,
+            access_key_id=self.access_key,
+            secret_access_key=self.secret_key,
+            client_options={"allow_http": True, "timeout": "5s", "connect_timeout": "1s"},
+            retry_config={"max_retries": 0},
+        )
+        try:
+            await obstore.put_async(store, ".codehub/ready", b"ready")
+            await (await obstore.get_async(store, ".codehub/ready")).bytes_async()
+        except (BaseError, OSError) as error:
+            raise NotReady(str(error).splitlines()[0]) from error
+
+
+def remembered_ports(file: Path) -> dict[str, int]:
+    """The ports of the last start, or free ones where another program has taken one of them since."""
+    try:
+        ports: dict[str, int] = json.loads(file.read_text())
+    except (FileNotFoundError, ValueError):
+        ports = {}
+    if ports.keys() != set(PORTS) or not all(map(_is_free, ports.values())):
+        candidates = random.sample(_PORT_RANGE, len(_PORT_RANGE))
+        free = (port for port in candidates if _is_free(port))
+        ports = {option: next(free) for option in PORTS}
+        file.write_text(json.dumps(ports))
+    return ports
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True

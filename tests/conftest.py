@@ -1,0 +1,132 @@
+"""Real services for the tests: each started at its first use, once per worker, in a folder that goes with it."""
+
+import asyncio
+import inspect
+import shutil
+import tempfile
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from codehub.stack import binaries
+from codehub.stack.account import Account, service_account
+from codehub.stack.postgres import Postgres
+from codehub.stack.seaweedfs import SeaweedFS, remembered_ports
+from codehub.stack.service import NotReady, Service, ended, launch
+from codehub.stack.valkey import Valkey
+
+START_SECONDS = 60.0
+
+
+@pytest.fixture(scope="session")
+def account() -> Account:
+    return service_account()
+
+
+@pytest.fixture(scope="session")
+def services_folder() -> Iterator[Path]:
+    """A short path (sockets need one) that the services' own user can pass through, unlike pytest's private folders."""
+    folder = Path(tempfile.mkdtemp(prefix="codehub-tests-"))
+    folder.chmod(0o711)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def postgres_url(services_folder: Path, account: Account) -> Iterator[str]:
+    """A superuser's URL of the maintenance database; tests make databases of their own beside it."""
+    service = Postgres(
+        folder=services_folder / "postgres",
+        sockets=services_folder / "postgres-sockets",
+        programs=binaries.reachable(binaries.postgres(), account, services_folder / "bin"),
+        account=account,
+        password=uuid.uuid4().hex,
+        log=services_folder / "postgres.log",
+        durable=False,
+    )
+    with running(service):
+        yield service.url("postgres")
+
+
+@pytest.fixture(scope="session")
+def redis_url(services_folder: Path, account: Account) -> Iterator[str]:
+    service = Valkey(
+        folder=services_folder / "valkey",
+        sockets=services_folder / "valkey-sockets",
+        programs=binaries.reachable(binaries.valkey(), account, services_folder / "bin"),
+        account=account,
+        password=uuid.uuid4().hex,
+        log=services_folder / "valkey.log",
+    )
+    with running(service):
+        yield service.url
+
+
+@pytest.fixture(scope="session")
+def s3_server(services_folder: Path, account: Account) -> Iterator[SeaweedFS]:
+    """A real S3 server: `endpoint`, `access_key`, `secret_key`. Slow to start: ask only where it is needed."""
+    service = SeaweedFS(
+        folder=services_folder / "seaweedfs",
+        sockets=services_folder / "seaweedfs-sockets",
+        programs=binaries.reachable(binaries.seaweedfs(), account, services_folder / "bin"),
+        account=account,
+        access_key=uuid.uuid4().hex,
+        secret_key=uuid.uuid4().hex,
+        ports=remembered_ports(services_folder / "seaweedfs-ports.json"),
+        log=services_folder / "seaweedfs.log",
+    )
+    with running(service, politely=False):  # a polite end takes 15 s
+        yield service
+    for port in service.ports.values():  # killed, it leaves these behind
+        for leftover in Path("/tmp").glob(f"seaweedfs-*-{port}.sock"):
+            leftover.unlink()
+
+
+@pytest.fixture
+def redis_prefix() -> Callable[[], str]:
+    """Makes prefixes for Redis keys and channels that no other test uses."""
+    return lambda: f"test-{uuid.uuid4().hex}"
+
+
+@contextmanager
+def running(service: Service, *, politely: bool = True) -> Iterator[None]:
+    """The service, ready, for as long as the block lasts. It dies with this process whatever happens."""
+    service.prepare()
+    process = launch(service)
+    loop = asyncio.new_event_loop()  # a private one: the test's own loop must not see what happens here
+    try:
+        loop.run_until_complete(asyncio.wait_for(_until_ready(service, process.poll), START_SECONDS))
+        yield
+    finally:
+        process.send_signal(service.stop_signal if politely else service.death_signal)
+        loop.run_until_complete(ended(process))
+        loop.close()
+
+
+async def _until_ready(service: Service, exit_code: Callable[[], int | None]) -> None:
+    while True:
+        try:
+            return await service.use()
+        except NotReady:
+            if exit_code() is not None:
+                pytest.fail(f"{service.name} ended at once: {service.log.read_text()[-2000:]}")
+            await asyncio.sleep(0.02)
+
+
+@pytest.fixture(autouse=True)
+def leaks_fail_the_test(request: pytest.FixtureRequest) -> None:
+    """Watch every asynchronous test. Asked for first, the watch ends last, after the test's own fixtures."""
+    if inspect.iscoroutinefunction(getattr(request.node, "function", None)):
+        request.getfixturevalue("no_leaked_tasks")
+
+
+@pytest.fixture
+async def no_leaked_tasks() -> AsyncIterator[None]:
+    """Every task has an owner: one that is still there when the test is over fails it."""
+    yield
+    await asyncio.sleep(0)  # tasks that were cancelled or have just finished end in this turn of the loop
+    leaked = asyncio.all_tasks() - {asyncio.current_task()}
+    assert not leaked, f"tasks left behind: {leaked}"
