@@ -1,0 +1,161 @@
+"""What the collector may take (contract 9). When in doubt, nothing."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from math import floor
+from uuid import UUID
+
+from codehub.model.states import Operation, Phase
+from codehub.model.workspace import Workspace, archive_key
+
+
+class OrphanKind(StrEnum):
+    ARCHIVE = "archive"
+    VOLUME = "volume"
+    CONTAINER = "container"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Something that exists outside: an archive by its key, a volume by its name, a container by its id."""
+
+    kind: OrphanKind
+    key: str
+    workspace_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    key: str
+    workspace_id: UUID
+    made_at: datetime
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CollectPolicy:
+    grace: timedelta
+    max_share: float
+    generations: int
+    undelete_window: timedelta
+    always_allowed: int = 3
+    """So many may go in any round, however small the installation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    found: Found
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What one round would do. `note` begins the grace of what is unprotected for the first time, `forget` ends the
+    note of what is protected again or gone."""
+
+    take: tuple[Found, ...]
+    note: tuple[Found, ...]
+    forget: tuple[Found, ...]
+    keep: tuple[Kept, ...]
+    halted: str | None
+    """Why nothing is taken although something could be: an administrator has to look."""
+
+
+def collect(
+    found: Sequence[Found],
+    workspaces: Mapping[UUID, Workspace],
+    generations: Sequence[Generation],
+    noted: Mapping[Found, datetime],
+    policy: CollectPolicy,
+    now: datetime,
+) -> Round:
+    """Decide over everything that was found in whole listings. The caller decides again in the transaction that
+    deletes, with rows read there."""
+    named = named_archives(workspaces.values(), generations, policy, now)
+    reasons = {each: protection(each, workspaces.get(each.workspace_id), named, policy, now) for each in found}
+    unprotected = [each for each, why in reasons.items() if why is None]
+    due = tuple(each for each in unprotected if each in noted and now - noted[each] >= policy.grace)
+    halted = _halt(len(due), len(found), policy)
+    return Round(
+        take=() if halted else due,
+        note=tuple(each for each in unprotected if each not in noted),
+        forget=tuple(each for each in noted if each not in reasons or reasons[each] is not None),
+        keep=tuple(Kept(each, why) for each, why in reasons.items() if why is not None),
+        halted=halted,
+    )
+
+
+def _halt(due: int, found: int, policy: CollectPolicy) -> str | None:
+    allowed = max(policy.always_allowed, floor(found * policy.max_share))
+    if due <= allowed:
+        return None
+    return f"{due} of {found} would be deleted, more than the {allowed} that one round may take"
+
+
+def named_archives(
+    workspaces: Iterable[Workspace], generations: Sequence[Generation], policy: CollectPolicy, now: datetime
+) -> dict[str, str]:
+    """The keys that something points to, and what. By key, not by prefix: a fork stands on its source's archive."""
+    named = {}
+    by_workspace: dict[UUID, list[Generation]] = {}
+    for generation in sorted(generations, key=lambda each: each.made_at, reverse=True):
+        by_workspace.setdefault(generation.workspace_id, []).append(generation)
+        if generation.kept:
+            named[generation.key] = "its owner keeps it"
+    for workspace in workspaces:
+        if workspace.deleted_at is not None and not _can_be_brought_back(workspace, policy, now):
+            continue
+        for generation in by_workspace.get(workspace.id, [])[: policy.generations]:
+            named[generation.key] = f"it is among the newest {policy.generations}"
+        if workspace.request is not None and workspace.request.archive_key is not None:
+            named[workspace.request.archive_key] = "it is asked for"
+        if workspace.archive_op_id is not None:
+            named[archive_key(workspace.id, workspace.archive_op_id)] = "it is being made"
+        if workspace.archive_key is not None:
+            named[workspace.archive_key] = "it is the current archive"
+    return named
+
+
+def protection(
+    found: Found, workspace: Workspace | None, named: Mapping[str, str], policy: CollectPolicy, now: datetime
+) -> str | None:
+    """Why this must stay, in words for people; None where nothing protects it. `workspace` is the one that the thing
+    was made for, None where no row knows it."""
+    match found.kind:
+        case OrphanKind.ARCHIVE:
+            return named.get(found.key) or _archive_protection(workspace, policy, now)
+        case OrphanKind.VOLUME:
+            return _volume_protection(found, workspace)
+        case OrphanKind.CONTAINER:
+            return None if workspace is None else "its workspace is the controller's to clean up"
+
+
+def _archive_protection(workspace: Workspace | None, policy: CollectPolicy, now: datetime) -> str | None:
+    if workspace is None:
+        return None
+    if workspace.deleted_at is not None:
+        return "its workspace can still be brought back" if _can_be_brought_back(workspace, policy, now) else None
+    return "its workspace is in ERROR" if workspace.phase is Phase.ERROR else None
+
+
+def _can_be_brought_back(workspace: Workspace, policy: CollectPolicy, now: datetime) -> bool:
+    return workspace.deleted_at is not None and now - workspace.deleted_at < policy.undelete_window
+
+
+def _volume_protection(found: Found, workspace: Workspace | None) -> str | None:
+    """A volume goes only where its workspace is known to have its home elsewhere, or to be deleted for good."""
+    if workspace is None:
+        return "nobody knows whose home it is"
+    if workspace.home_volume == found.key:
+        return "it is the home"
+    if workspace.operation is not Operation.NONE:
+        return "an operation is under way"
+    if workspace.deleted_at is not None:
+        return None if workspace.phase is Phase.DELETED else "its workspace is being deleted"
+    if workspace.phase is Phase.ERROR:
+        return "its workspace is in ERROR"
+    if workspace.home_volume is None and workspace.archive_key is None:
+        return "it may hold the only copy of a home"
+    return None
