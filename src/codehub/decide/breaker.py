@@ -21,12 +21,18 @@ class Breaker:
     tried_at: datetime | None = None
 
     def allows(self, now: datetime, policy: BreakerPolicy) -> bool:
-        """Whether a call may be made: any while closed; while open only one trial after each pause."""
+        """Whether a call may be made: any while closed; while open only one trial after each pause, which the caller
+        records with `trying` before it calls."""
         if not self.is_open or self.tried_at is None:
             return True
         doublings = min(self.failures - policy.failures_to_open, 16)
         pause = min(policy.try_again_after * (1 << doublings), policy.longest_pause)
         return now - self.tried_at >= pause
+
+
+def trying(breaker: Breaker, now: datetime) -> Breaker:
+    """A call goes out. While the breaker is open this begins the next pause, so that nobody else tries beside it."""
+    return replace(breaker, tried_at=now)
 
 
 def answered(breaker: Breaker, now: datetime) -> Breaker:

@@ -38,18 +38,16 @@ _ANSWER = {
     Phase.DELETING: _GONE,
     Phase.DELETED: _GONE,
 }
-_LIMIT = {Visit.NAVIGATION: Answer.LIMIT_PAGE, Visit.OTHER: Answer.UNAVAILABLE}
 
 
 def route(workspace: Workspace | None, visit: Visit, limit_reached: bool) -> Forward | Answer:
-    """The table of front-door.md. `workspace` is None for one that is unknown or not the visitor's: both look alike."""
-    if workspace is None:
+    """The table of front-door.md. `workspace` is None for one that is unknown or not the visitor's: both look alike.
+    One that is deleted is gone at once, also while its phase has still to follow."""
+    if workspace is None or workspace.deleted_at is not None:
         return Answer.NOT_FOUND
     if workspace.phase is Phase.RUNNING and workspace.operation is not Operation.STOPPING:
         container = workspace.conditions.container
         if container is not None and container.endpoint is not None:
             return Forward(container.endpoint)
     answer = _ANSWER[workspace.phase][visit]
-    if limit_reached and answer is Answer.WAKING_PAGE:
-        return _LIMIT[visit]
-    return answer
+    return Answer.LIMIT_PAGE if limit_reached and answer is Answer.WAKING_PAGE else answer
