@@ -1,5 +1,7 @@
 """The `codehub` command."""
 
+from codehub.cli.app import run
+
 
 def main() -> None:
-    raise SystemExit("not yet")
+    run()

@@ -111,14 +111,10 @@ class ArchiveConfig(Group):
     """The server of an S3 compatible store."""
     s3_region: Annotated[Text, Words(allowed="the name of a region")] = "us-east-1"
     """The region that requests are signed for; most compatible stores ignore it."""
-    s3_access_key_id: Annotated[Text | None, Words(allowed="an access key", unset="taken from the machine's role")] = (
-        None
-    )
-    """Who codehub is to the store; set together with the secret."""
-    s3_secret_access_key: Annotated[
-        SecretStr | None, Words(allowed="a secret", unset="taken from the machine's role")
-    ] = None
-    """Proves it; never logged and never shown."""
+    s3_access_key_id: Annotated[Text | None, Words(allowed="an access key", unset="not set")] = None
+    """Who codehub is to the store; needed for `s3://`."""
+    s3_secret_access_key: Annotated[SecretStr | None, Words(allowed="a secret", unset="not set")] = None
+    """Proves it; needed for `s3://`. Never logged and never shown."""
     generations: Count = 3
     """Archives kept per workspace, so that a home can be brought back as it was before."""
     gc_grace_seconds: Seconds = 7200

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDict
 
 from codehub.errors import ConfigurationError
@@ -84,6 +84,18 @@ class Settings(BaseSettings):
         """Where archives are kept, the default spelled out."""
         return self.archive.url or (self.codehub.data_dir / "archives").as_uri()
 
+    def environment(self) -> dict[str, str]:
+        """Everything that was set, secrets included, as variables for a child process: it must not read other files."""
+        values = {
+            variable.name: self.value(variable)
+            for variable in variables()
+            if self.source(variable) != "default" or variable.name == DATA_DIR
+        }
+        return {
+            name: value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+            for name, value in values.items()
+        }
+
     def value(self, variable: Variable) -> object:
         return getattr(getattr(self, variable.group), variable.field)
 
@@ -111,10 +123,6 @@ class Settings(BaseSettings):
                     f"{self.said(first)}, but {self.said(second)}.",
                     f"{first.name} may be at most {most}{second.name}, {rule.why}.",
                 )
-        if (self.archive.s3_access_key_id is None) != (self.archive.s3_secret_access_key is None):
-            raise ConfigurationError(
-                "Only one of ARCHIVE_S3_ACCESS_KEY_ID and ARCHIVE_S3_SECRET_ACCESS_KEY is set.", "Set both, or neither."
-            )
         if self.archive.s3_endpoint and not self.archive_url.startswith("s3://"):
             raise ConfigurationError(
                 "ARCHIVE_S3_ENDPOINT is set, but ARCHIVE_URL is not of the form s3://bucket/prefix.",
@@ -130,9 +138,9 @@ def variables() -> Iterator[Variable]:
                 yield Variable(info.annotation.prefix + field.upper(), group, field, details)
 
 
-def default_data_dir(environ: Mapping[str, str]) -> Path:
+def default_data_dir(environ: Mapping[str, str], *, is_root: bool) -> Path:
     """The user's data folder; root's services run as their own user and could not reach one inside a private home."""
-    if os.geteuid() == 0:
+    if is_root:
         return Path("/var/lib/codehub")
     named = Path(environ.get("XDG_DATA_HOME", ""))
     home = Path(environ["HOME"]) if environ.get("HOME") else Path.home()
@@ -152,7 +160,7 @@ def _layers(environ: Mapping[str, str], folder: Path) -> list[Layer]:
         from_dotenv(folder / ".env", known, prefixes),
         from_toml(folder / "codehub.toml", known),
     ]
-    fallback = {DATA_DIR: str(default_data_dir(environ))}
+    fallback = {DATA_DIR: str(default_data_dir(environ, is_root=os.geteuid() == 0))}
     named = next((layer.values[DATA_DIR] for layer in layers if DATA_DIR in layer.values), fallback[DATA_DIR])
     data_dir = Path(named).expanduser()
     if data_dir.is_absolute() and data_dir != folder:

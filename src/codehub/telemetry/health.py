@@ -102,13 +102,11 @@ async def examine(name: str, use: Coroutine[None, None, str], seconds: float = D
 
 async def _use_database(url: str) -> str:
     try:
-        connection = await asyncpg.connect(
-            url, timeout=DEADLINE_SECONDS, server_settings={"application_name": "codehub health"}
-        )
+        connection = await asyncpg.connect(url, server_settings={"application_name": "codehub health"})
         try:
             row = await connection.fetchrow(_SERVER)
         finally:
-            await connection.close(timeout=DEADLINE_SECONDS)
+            await connection.close(timeout=1)
     except asyncpg.InvalidAuthorizationSpecificationError as error:
         raise Unfit(
             f"refused the login: {error}", "Correct user and password in DATABASE_URL.", lasting=True

@@ -1,0 +1,48 @@
+"""`codehub migrate`: bring the database to the schema that this codehub knows."""
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from codehub.errors import ServiceError
+
+if TYPE_CHECKING:
+    from codehub.store.migrate import SchemaState
+
+
+def register(app: typer.Typer) -> None:
+    app.command("migrate")(migrate)
+
+
+def migrate(
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; exit 7 unless the schema is current.")
+    ] = False,
+) -> None:
+    """Upgrade the database to the schema of this codehub. Safe to repeat, and to run while codehub is running."""
+    asyncio.run(_migrate(check=check))
+
+
+async def _migrate(*, check: bool) -> None:
+    from codehub.settings import Settings
+    from codehub.store.migrate import schema_state, upgrade
+
+    settings = Settings.load()
+    url = settings.database.url
+    before = await schema_state(url)
+    if before.is_newer:
+        raise ServiceError(
+            f"The database has schema {before.current}, which this codehub does not know.", "Upgrade this codehub."
+        )
+    if before.is_current:
+        typer.echo(f"The database has schema {before.head}: nothing to do.")
+    elif check:
+        raise ServiceError(f"The database {_found(before)}, this codehub needs {before.head}.", "Run: codehub migrate")
+    else:
+        await upgrade(url)
+        typer.echo(f"The database {_found(before)} and was upgraded to {before.head}.")
+
+
+def _found(state: "SchemaState") -> str:
+    return f"had schema {state.current}" if state.current else "had no schema"

@@ -1,0 +1,128 @@
+"""`codehub serve`: answer requests, in this process (`--roles`) or in children that are kept alive."""
+
+import asyncio
+import os
+import signal
+import socket
+import stat
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from codehub.errors import ConfigurationError, ServiceError
+
+if TYPE_CHECKING:
+    from codehub.settings import Settings
+    from codehub.web.app import Dependencies
+
+ROLES = ("api",)
+GRACE_SECONDS = 10  # for requests that are under way when the process is asked to end
+
+
+def register(app: typer.Typer) -> None:
+    app.command("serve")(serve)
+
+
+def serve(
+    roles: Annotated[str, typer.Option(help=f"What this process does, separated by commas: {', '.join(ROLES)}.")] = "",
+    fd: Annotated[int | None, typer.Option(help="A listening socket that the parent process passes on.", min=0)] = None,
+    listen: Annotated[str, typer.Option(help="The address to listen on (default: CODEHUB_LISTEN).")] = "",
+) -> None:
+    """Answer requests until asked to end, then finish those under way."""
+    from codehub.settings import Settings
+    from codehub.telemetry import logs
+
+    _require_known(roles)
+    settings = Settings.load()
+    logs.configure(settings.codehub.log_level, settings.codehub.log_format)
+    listener = _inherited(fd) if fd is not None else _own(listen or settings.codehub.listen)
+    dependencies = _dependencies(settings)
+    asyncio.run(refuse_what_waiting_will_not_mend(dependencies))
+    _answer(dependencies, listener)
+
+
+def _require_known(roles: str) -> None:
+    for role in roles.split(","):
+        if role.strip() not in ROLES:
+            raise typer.BadParameter(
+                f"{role.strip()!r} is no role; there is: {', '.join(ROLES)}.", param_hint="--roles"
+            )
+
+
+def _dependencies(settings: "Settings") -> "Dependencies":
+    """The services that the settings name. The embedded ones only `codehub up` knows, which tells its children."""
+    from codehub.archives.open import open_store
+    from codehub.web.app import Dependencies
+
+    if settings.database.url is None or settings.redis.url is None:
+        missing = "REDIS_URL" if settings.database.url else "DATABASE_URL"
+        raise ConfigurationError(f"{missing} is not set.", "Set it, or start everything with: codehub up")
+    secret = settings.archive.s3_secret_access_key
+    store = open_store(
+        settings.archive_url,
+        s3_endpoint=settings.archive.s3_endpoint,
+        s3_region=settings.archive.s3_region,
+        s3_access_key_id=settings.archive.s3_access_key_id,
+        s3_secret_access_key=secret.get_secret_value() if secret else None,
+    )
+    return Dependencies(settings.database.url, settings.redis.url, store)
+
+
+async def refuse_what_waiting_will_not_mend(dependencies: "Dependencies") -> None:
+    """Raise ServiceError for a database or Redis that a person has to see to: too old, of another schema, wrong login.
+
+    One that is merely away is no reason: `/readyz` says so until it is back.
+    """
+    from codehub.telemetry.health import check_database, check_redis
+
+    checks = await asyncio.gather(check_database(dependencies.database_url), check_redis(dependencies.redis_url))
+    for check in checks:
+        if check.lasting:
+            raise ServiceError(f"The {check.name} {check.detail}.", check.remedy)
+
+
+def _inherited(fd: int) -> socket.socket:
+    try:
+        if stat.S_ISSOCK(os.fstat(fd).st_mode):
+            listener = socket.socket(fileno=fd)
+            if listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                return listener
+            listener.detach()
+    except OSError as error:
+        raise typer.BadParameter(f"{fd} is not open: {error.strerror}.", param_hint="--fd") from error
+    raise typer.BadParameter(f"{fd} is not a listening socket.", param_hint="--fd")
+
+
+def _own(address: str) -> socket.socket:
+    from codehub.settings.addresses import split_listen
+    from codehub.stack.public import listen
+
+    try:
+        host, port = split_listen(address)
+    except ValueError:
+        raise typer.BadParameter(f"{address!r} is not of the form host:port.", param_hint="--listen") from None
+    return listen(host, port)
+
+
+def _answer(dependencies: "Dependencies", listener: socket.socket) -> None:
+    """Run the application on the socket. SIGTERM and SIGINT end it with exit code 0 after what is under way."""
+    import uvicorn
+
+    from codehub.web.app import create_app
+
+    server = uvicorn.Server(
+        uvicorn.Config(
+            create_app(dependencies),
+            loop="uvloop",
+            http="httptools",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+        )
+    )
+    # Once it has ended well, uvicorn sends itself the signal again, for whoever handled it before: nobody, all is done.
+    for ending in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(ending, signal.SIG_IGN)
+    server.run(sockets=[listener])

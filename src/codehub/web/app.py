@@ -1,0 +1,48 @@
+"""The web application: what answers on codehub's own origin."""
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from fastapi import FastAPI
+from fastapi.staticfiles import StaticFiles
+from starlette.middleware import Middleware
+
+from codehub.archives.object_store import ObjectStore
+from codehub.telemetry.health import check_archive_store, check_database, check_redis
+from codehub.web import health, home, problems
+from codehub.web.headers import SecurityHeaders
+
+STATIC = Path(__file__).parent / "static"
+
+
+@dataclass(frozen=True)
+class Dependencies:
+    """The services that the application stands on. It starts and answers whether or not they do."""
+
+    database_url: str
+    redis_url: str
+    archive_store: ObjectStore
+
+
+def create_app(dependencies: Dependencies) -> FastAPI:
+    readiness = health.Readiness(
+        (
+            partial(check_database, dependencies.database_url),
+            partial(check_redis, dependencies.redis_url),
+            partial(check_archive_store, dependencies.archive_store),
+        )
+    )
+    app = FastAPI(
+        title="codehub",
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,  # the stock pages load scripts from elsewhere, which our content security policy forbids
+        redoc_url=None,
+        redirect_slashes=False,
+        middleware=[Middleware(SecurityHeaders)],
+    )
+    problems.install(app)
+    app.include_router(health.routes(readiness))
+    app.include_router(home.routes(readiness))
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    return app
