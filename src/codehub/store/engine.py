@@ -1,0 +1,37 @@
+"""Connections to PostgreSQL: a pool for the API, single ones for everything that holds a lock."""
+
+from sqlalchemy import make_url
+from sqlalchemy.engine import URL
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import NullPool
+
+POOL_SIZE = 10
+CONNECT_SECONDS = 5.0
+
+
+def async_url(database_url: str) -> URL:
+    """The same address, for the asyncpg driver."""
+    return make_url(database_url).set(drivername="postgresql+asyncpg")
+
+
+def pool(database_url: str, application_name: str) -> AsyncEngine:
+    """Connections for short transactions of requests. Each is tried before use, so that a restart of the server costs
+    no request that had not yet begun."""
+    return create_async_engine(
+        async_url(database_url),
+        pool_size=POOL_SIZE,
+        pool_pre_ping=True,
+        connect_args={"timeout": CONNECT_SECONDS, "server_settings": {"application_name": application_name}},
+    )
+
+
+def single(database_url: str, application_name: str, **server_settings: str) -> AsyncEngine:
+    """Connections that are opened when asked for and closed when given back."""
+    return create_async_engine(
+        async_url(database_url),
+        poolclass=NullPool,
+        connect_args={
+            "timeout": CONNECT_SECONDS,
+            "server_settings": {"application_name": application_name, **server_settings},
+        },
+    )

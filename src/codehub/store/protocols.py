@@ -1,0 +1,161 @@
+"""All that the coordinators see of PostgreSQL: narrow enough that a simulation can stand in for it.
+
+Every function is one short transaction on the one connection that also holds the coordinator's lock (contract 11): when
+the connection is gone, so are the lock and the write, and the call raises `SeatLost`. A transition returns the row as
+it stands afterwards, or None when its guard found another row than the caller had decided on; the next pass then
+decides again. Times that later decisions compare are the database's own, never those of a replica's clock."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from codehub.decide.orphans import Found, Generation
+from codehub.model.conditions import Conditions
+from codehub.model.plans import Answer, Begin, Died, Dismiss, Finish, GiveUp, Retry, Withdraw
+from codehub.model.states import Phase, Step
+from codehub.model.workspace import Workspace
+
+
+class SeatLost(Exception):
+    """The connection that held the lock is gone, and with it leadership and every write not yet committed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One leader's time in office."""
+
+    epoch: int
+    """Raised with every change of leader; everything a leader makes carries it."""
+    predecessor_released: bool
+    """Whether the leader before left in order. If not, it may still be acting until its lease has run out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A row that was looked at and needs nothing but to be told so."""
+
+    workspace: Workspace
+    phase: Phase
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    workspace_id: UUID
+    conditions: Conditions
+    observed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The last whole listing of one kind, and the engine that gave it."""
+
+    kind: str
+    began_at: datetime
+    engine: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewArchive:
+    """What the `archives` row says of an archive that was read back and found whole."""
+
+    id: UUID
+    key: str
+    size: int
+    checksum: str
+    entries: int
+
+
+class Seat(Protocol):
+    """One coordinator's connection, lock and clock."""
+
+    async def campaign(self) -> Term | None:
+        """Wait inside the server for the lock, about a second at most. None: another leads; call again."""
+
+    async def heartbeat(self) -> None:
+        """Keep the lease that the server enforces."""
+
+    async def holds_lock(self) -> bool:
+        """Look at the server's own list of locks, instead of believing ourselves."""
+
+    async def now(self) -> datetime:
+        """The database's time."""
+
+    async def resign(self) -> None:
+        """Give the lock back in order, so that the successor need not wait."""
+
+    async def close(self) -> None:
+        """End the connection; a lock still held is lost with it."""
+
+    def when_lost(self, callback: Callable[[], None]) -> None:
+        """Call back at once when the connection ends without `close`."""
+
+
+class ObserverStore(Protocol):
+    async def targets(self, after: UUID | None, limit: int) -> Sequence[Workspace]:
+        """Rows that may have a container or volume, or were never observed; by id, beginning after `after`."""
+
+    async def workspaces(self, ids: Sequence[UUID]) -> Sequence[Workspace]:
+        """These rows, in no particular order; unknown ids are left out."""
+
+    async def unseen_archives(self, limit: int) -> Sequence[Workspace]:
+        """Rows whose current archive has not been looked at yet."""
+
+    async def archived(self, after: UUID | None, limit: int) -> Sequence[Workspace]:
+        """Rows with an archive, for the slow round that looks at each again; by id, beginning after `after`."""
+
+    async def write_conditions(self, batch: Sequence[Observed]) -> int:
+        """Store what was seen, in one statement. A row that holds a newer observation keeps it. Tells how many rows
+        were written."""
+
+    async def record_listing(self, listing: Listing) -> None: ...
+
+    async def listings(self) -> Sequence[Listing]: ...
+
+
+class ControllerStore(Protocol):
+    async def unsettled(self, after: Workspace | None, limit: int) -> Sequence[Workspace]:
+        """Rows that want a decision, deleted ones included; those that people wait for first."""
+
+    async def workspace(self, workspace_id: UUID) -> Workspace | None: ...
+
+    async def judged(self, batch: Sequence[Judged]) -> int:
+        """Store phase and judgement of many rows in one statement; rows that have moved on are left alone."""
+
+    async def claim(self, workspace: Workspace, begin: Begin, op_id: UUID, phase: Phase) -> Workspace | None:
+        """Take an operation (contract 4), naming the volume or archive that it will make before anything is made."""
+
+    async def enter(self, workspace: Workspace, step: Step) -> Workspace | None:
+        """Record the next step before it is done. RELEASE is the point of no return: it still finds the wish ARCHIVED
+        in the row, or nothing happens (contract 8)."""
+
+    async def acted(self, workspace: Workspace, step: Step, archive: NewArchive | None = None) -> Workspace | None:
+        """Record that the act of `step` has returned. With an archive: its key and its row, in the same transaction."""
+
+    async def finish(self, workspace: Workspace, finish: Finish) -> Workspace | None: ...
+
+    async def withdraw(self, workspace: Workspace, withdraw: Withdraw, phase: Phase) -> Workspace | None: ...
+
+    async def retry(self, workspace: Workspace, retry: Retry) -> Workspace | None: ...
+
+    async def give_up(self, workspace: Workspace, give_up: GiveUp) -> Workspace | None: ...
+
+    async def died(self, workspace: Workspace, died: Died) -> Workspace | None: ...
+
+    async def answer(self, workspace: Workspace, answer: Answer, phase: Phase) -> Workspace | None: ...
+
+    async def dismiss(self, workspace: Workspace, dismiss: Dismiss) -> Workspace | None: ...
+
+
+class CollectorStore(Protocol):
+    async def generations(self) -> Sequence[Generation]: ...
+
+    async def noted_orphans(self) -> dict[Found, datetime]:
+        """What was unprotected when it was first seen, and when; kept in the database so that a restart forgets
+        nothing."""
+
+    async def note_orphans(self, found: Sequence[Found]) -> None:
+        """Begin the grace of these. One that was noted before keeps its time."""
+
+    async def forget_orphans(self, found: Sequence[Found]) -> None: ...

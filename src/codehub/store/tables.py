@@ -1,0 +1,161 @@
+"""The tables, as SQLModel sees them. The migrations make them; who writes which column is in `owners.py`."""
+
+from datetime import datetime
+from typing import Any, ClassVar
+from uuid import UUID
+
+from sqlalchemy import ARRAY, BigInteger, Column, Computed, Identity, Text
+from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP
+from sqlmodel import Field, SQLModel
+
+Json = dict[str, Any]
+
+
+def _moment(*, nullable: bool = True) -> Any:  # noqa: ANN401 (what Field returns)
+    return Field(default=None, sa_type=TIMESTAMP(timezone=True), nullable=nullable)
+
+
+def _json(*, nullable: bool = True) -> Any:  # noqa: ANN401
+    return Field(default=None, sa_type=JSONB, nullable=nullable)
+
+
+class UserRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "users"
+
+    id: UUID = Field(primary_key=True)
+    login: str
+    password_hash: str
+    role: str
+    max_running: int | None = None
+    locale: str | None = None
+    disabled: bool = False
+    created_at: datetime = _moment(nullable=False)
+    updated_at: datetime = _moment(nullable=False)
+
+
+class TemplateRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "templates"
+
+    id: UUID = Field(primary_key=True)
+    name: str
+    description: str
+    image_ref: str | None = None
+    status: str
+    status_detail: str
+    port: int
+    health_path: str
+    strip_prefix: bool
+    environment: Json = _json(nullable=False)
+    resources: Json = _json(nullable=False)
+    standby_after_seconds: int | None = None
+    archive_after_seconds: int | None = None
+    built_in: bool
+    created_at: datetime = _moment(nullable=False)
+    updated_at: datetime = _moment(nullable=False)
+
+
+class WorkspaceRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "workspaces"
+
+    id: UUID = Field(primary_key=True)
+    owner_user_id: UUID = Field(foreign_key="users.id")
+    name: str
+    description: str
+    memo: str
+    template_id: UUID | None = Field(default=None, foreign_key="templates.id")
+    image_ref: str | None = None
+    git_url: str | None = None
+    resources: Json = _json(nullable=False)
+    desired_state: str
+    desired_reason: str
+    desired_by: str | None = None
+    standby_after_seconds: int | None = None
+    archive_after_seconds: int | None = None
+    last_access_at: datetime | None = _moment()
+    deleted_at: datetime | None = _moment()
+    request: Json | None = _json()
+    revision: int = Field(sa_type=BigInteger)
+
+    conditions: Json = _json(nullable=False)
+    observed_at: datetime | None = _moment()
+
+    phase: str
+    phase_changed_at: datetime = _moment(nullable=False)
+    operation: str
+    op_id: UUID | None = None
+    op_started_at: datetime | None = _moment()
+    op_clock_at: datetime | None = _moment()
+    op_step: str | None = None
+    op_attempt: int
+    op_volume: str | None = None
+    acted_at: datetime | None = _moment()
+    home_volume: str | None = None
+    home_ctx: Json = _json(nullable=False)
+    archive_op_id: UUID | None = None
+    archive_key: str | None = None
+    error_reason: str | None = None
+    error_count: int
+    next_attempt_at: datetime | None = _moment()
+    recent_deaths: list[datetime] = Field(sa_type=ARRAY(TIMESTAMP(timezone=True)))
+    judged_at: datetime | None = _moment()
+
+    settled: bool = Field(sa_column=Column("settled", Computed("false", persisted=True)))
+    created_at: datetime = _moment(nullable=False)
+    updated_at: datetime = _moment(nullable=False)
+
+
+class WorkspaceEventRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "workspace_events"
+
+    id: int | None = Field(default=None, sa_column=Column("id", BigInteger, Identity(always=True), primary_key=True))
+    workspace_id: UUID = Field(foreign_key="workspaces.id")
+    at: datetime = _moment(nullable=False)
+    kind: str
+    before: str | None = None
+    after: str | None = None
+    reason: str | None = None
+    actor: str | None = None
+    detail: str = Field(sa_type=Text)
+
+
+class ArchiveRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "archives"
+
+    id: UUID = Field(primary_key=True)
+    workspace_id: UUID = Field(foreign_key="workspaces.id")
+    generation: int
+    key: str
+    size: int = Field(sa_type=BigInteger)
+    checksum: str
+    entries: int = Field(sa_type=BigInteger)
+    op_id: UUID
+    made_at: datetime = _moment(nullable=False)
+    verified_at: datetime = _moment(nullable=False)
+    kept: bool
+
+
+class OrphanRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "orphans"
+
+    kind: str = Field(primary_key=True)
+    key: str = Field(primary_key=True)
+    workspace_id: UUID
+    first_seen: datetime = _moment(nullable=False)
+
+
+class SystemLockRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "system_locks"
+
+    lock_name: str = Field(primary_key=True)
+    holder_id: str
+    epoch: int = Field(sa_type=BigInteger)
+    acquired_at: datetime = _moment(nullable=False)
+    released: bool
+
+
+class ObserverStateRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "observer_state"
+
+    kind: str = Field(primary_key=True)
+    began_at: datetime = _moment(nullable=False)
+    engine: str | None = None
