@@ -7,6 +7,8 @@ from enum import StrEnum
 from math import floor
 from uuid import UUID
 
+from codehub.decide.view import view
+from codehub.model.conditions import Status
 from codehub.model.states import Operation, Phase
 from codehub.model.workspace import Workspace, archive_key
 
@@ -77,7 +79,7 @@ def collect(
     reasons = {each: protection(each, workspaces.get(each.workspace_id), named, policy, now) for each in found}
     unprotected = [each for each, why in reasons.items() if why is None]
     due = tuple(each for each in unprotected if each in noted and now - noted[each] >= policy.grace)
-    halted = _halt(len(due), len(found), policy)
+    halted = _halt(len(due), len(reasons), policy)
     return Round(
         take=() if halted else due,
         note=tuple(each for each in unprotected if each not in noted),
@@ -145,7 +147,7 @@ def _can_be_brought_back(workspace: Workspace, policy: CollectPolicy, now: datet
 
 
 def _volume_protection(found: Found, workspace: Workspace | None) -> str | None:
-    """A volume goes only where its workspace is known to have its home elsewhere, or to be deleted for good."""
+    """A volume goes only where its workspace was seen to have its home elsewhere, or where all it had is deleted."""
     if workspace is None:
         return "nobody knows whose home it is"
     if workspace.home_volume == found.key:
@@ -156,6 +158,6 @@ def _volume_protection(found: Found, workspace: Workspace | None) -> str | None:
         return None if workspace.phase is Phase.DELETED else "its workspace is being deleted"
     if workspace.phase is Phase.ERROR:
         return "its workspace is in ERROR"
-    if workspace.home_volume is None and workspace.archive_key is None:
-        return "it may hold the only copy of a home"
-    return None
+    seen = view(workspace)
+    home = seen.archive if workspace.home_volume is None else seen.volume
+    return None if home is Status.TRUE else "it may hold the only copy of a home"
