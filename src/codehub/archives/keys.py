@@ -24,8 +24,8 @@ def check_key(key: str) -> tuple[str, ...]:
 
 def split_prefix(prefix: str) -> tuple[tuple[str, ...], str]:
     """The folders that a prefix names in full, and the beginning of a name that remains (often empty)."""
-    folder, _, beginning = prefix.rpartition("/")
-    return (check_key(folder) if folder else ()), beginning
+    folder, slash, beginning = prefix.rpartition("/")
+    return (check_key(folder) if slash else ()), beginning
 
 
 def is_legal(key: str) -> bool:
