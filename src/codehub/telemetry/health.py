@@ -95,7 +95,7 @@ async def examine(name: str, use: Coroutine[None, None, str], seconds: float = D
     except TimeoutError:
         return check(f"no answer within {seconds:g} s")
     except CodehubError as error:
-        return check(error.what, error.remedy)
+        return check(error.what.rstrip("."), error.remedy)
     except Exception as error:  # noqa: BLE001 - a bulkhead: whatever a driver raises, health must still be told
         return check(_sentence(error))
 
@@ -109,10 +109,12 @@ async def _use_database(url: str) -> str:
             await connection.close(timeout=1)
     except asyncpg.InvalidAuthorizationSpecificationError as error:
         raise Unfit(
-            f"refused the login: {error}", "Correct user and password in DATABASE_URL.", lasting=True
+            f"refused the login: {_sentence(error)}", "Correct user and password in DATABASE_URL.", lasting=True
         ) from error
     except asyncpg.InvalidCatalogNameError as error:
-        raise Unfit(str(error), "Create it, or correct DATABASE_URL.", lasting=True) from error
+        raise Unfit(
+            f"does not know its database: {_sentence(error)}", "Create it, or correct DATABASE_URL.", lasting=True
+        ) from error
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         raise Unfit(f"does not answer: {_sentence(error)}", "Start it, or correct DATABASE_URL.") from error
     if row["number"] < POSTGRES_NEEDED * 10_000:
@@ -149,15 +151,21 @@ async def _use_redis(url: str) -> str:
             await client.set(key, value, px=10_000)
             if await client.getdel(key) != value:
                 raise Unfit("did not return what was written", "Point REDIS_URL at the primary.")
-    except (redis_errors.AuthenticationError, redis_errors.NoPermissionError) as error:
-        raise Unfit(f"refused us: {error}", "Correct user and password in REDIS_URL.", lasting=True) from error
-    except redis_errors.ReadOnlyError as error:
-        raise Unfit("is a read-only replica", "Point REDIS_URL at the primary.") from error
     except (OSError, redis_errors.RedisError) as error:
-        raise Unfit(f"does not answer: {_sentence(error)}", "Start it, or correct REDIS_URL.") from error
+        raise _redis_fault(error) from error
     return f"Valkey {server['valkey_version']}" if "valkey_version" in server else f"Redis {version}"
 
 
+def _redis_fault(error: Exception) -> Unfit:
+    match error.__cause__ or error:  # a connection that could not be made wraps the reason
+        case redis_errors.AuthenticationError() | redis_errors.NoPermissionError() as refusal:
+            return Unfit(f"refused us: {_sentence(refusal)}", "Correct user and password in REDIS_URL.", lasting=True)
+        case redis_errors.ReadOnlyError():
+            return Unfit("is a read-only replica", "Point REDIS_URL at the primary.")
+        case _:
+            return Unfit(f"does not answer: {_sentence(error)}", "Start it, or correct REDIS_URL.")
+
+
 def _sentence(error: Exception) -> str:
-    """The first line of what a foreign error says, or its name when it says nothing."""
-    return next(iter(str(error).splitlines()), "") or type(error).__name__
+    """The first line of what a foreign error says, or its name when it says nothing. The caller adds the full stop."""
+    return next(iter(str(error).splitlines()), "").rstrip(". ") or type(error).__name__
