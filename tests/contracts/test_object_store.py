@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.contracts.object_store_places import Place, in_bucket, in_directory
+from tests.contracts.object_store_reads import content_of, keys_of, uploads_of
 
 from codehub import clock
 from codehub.archives.errors import (
@@ -22,7 +23,7 @@ from codehub.archives.errors import (
     UploadBroken,
 )
 from codehub.archives.keys import is_legal
-from codehub.archives.object_store import ObjectStore, UnfinishedUpload, read_all
+from codehub.archives.object_store import ObjectStore, read_all
 from codehub.stack.seaweedfs import SeaweedFS
 
 MIB = 1024 * 1024
@@ -89,18 +90,6 @@ async def place(s3: SeaweedFS | None, tmp_path: Path) -> Place:
 @pytest.fixture
 def store(place: Place) -> ObjectStore:
     return place.open()
-
-
-async def keys_of(store: ObjectStore, prefix: str = "") -> list[str]:
-    return [info.key async for info in store.list(prefix)]
-
-
-async def uploads_of(store: ObjectStore, prefix: str = "") -> list[UnfinishedUpload]:
-    return [upload async for upload in store.unfinished(prefix)]
-
-
-async def content_of(store: ObjectStore, key: str, start: int = 0, length: int | None = None) -> bytes:
-    return b"".join([piece async for piece in store.read(key, start, length)])
 
 
 # Objects

@@ -126,18 +126,20 @@ class S3Store:
     async def explained(self, key: str) -> AsyncIterator[None]:
         """Map obstore's errors.
 
-        Where they leave open what happened, the bucket is asked: a 404 may be a missing bucket.
+        They rarely say whether the key, the bucket or the connection is at fault (a HEAD of a missing bucket is a plain
+        404), so the bucket is asked first: what is wrong with it explains the rest.
         """
         try:
             yield
+        except AlreadyExistsError as error:
+            raise AlreadyExists(f"There is already an object {key}.") from error
         except FileNotFoundError as error:
             await self._bucket.check()
             raise ObjectNotFound(f"There is no object {key} in the archive store.") from error
-        except AlreadyExistsError as error:
-            raise AlreadyExists(f"There is already an object {key}.") from error
         except (PermissionDeniedError, UnauthenticatedError) as error:
+            await self._bucket.check()
             raise StoreRefused(f"The archive store refuses {key} ({_first_line(error)}).") from error
-        except BaseError as error:
+        except (BaseError, OSError) as error:  # obstore's writers say OSError where its other calls say BaseError
             await self._bucket.check()
             raise StoreUnreachable(f"The archive store fails at {key or 'its root'} ({_first_line(error)}).") from error
 
@@ -198,5 +200,5 @@ def _client(bucket: Bucket) -> Client:
     )
 
 
-def _first_line(error: BaseError) -> str:
+def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
