@@ -1,7 +1,6 @@
 """Each service is judged by using it, and every fault becomes one sentence."""
 
 import asyncio
-import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -9,6 +8,7 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 from redis.asyncio import Redis
+from tests.store.conftest import create_database, drop_database
 
 from codehub.archives.open import open_store
 from codehub.store import migrate
@@ -18,14 +18,9 @@ from codehub.telemetry import health
 @pytest.fixture
 async def database_url(postgres_url: str) -> AsyncIterator[str]:
     """An empty database of its own."""
-    name = f"health_{uuid.uuid4().hex}"
-    connection = await asyncpg.connect(postgres_url)
-    try:
-        await connection.execute(f'CREATE DATABASE "{name}"')
-        yield urlsplit(postgres_url)._replace(path=f"/{name}").geturl()
-        await connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
-    finally:
-        await connection.close()
+    url = await create_database(postgres_url)
+    yield url
+    await drop_database(postgres_url, url)
 
 
 @pytest.fixture
