@@ -1,4 +1,4 @@
-"""The tables, as SQLModel sees them. The migrations make them; who writes which column is in `owners.py`."""
+"""The tables, as SQLModel sees them. The migrations make them; who may write which column is contract 3."""
 
 from datetime import datetime
 from typing import Any, ClassVar
@@ -159,3 +159,13 @@ class ObserverStateRow(SQLModel, table=True):
     kind: str = Field(primary_key=True)
     began_at: datetime = _moment(nullable=False)
     engine: str | None = None
+
+
+users = SQLModel.metadata.tables["users"]
+templates = SQLModel.metadata.tables["templates"]
+workspaces = SQLModel.metadata.tables["workspaces"]
+workspace_events = SQLModel.metadata.tables["workspace_events"]
+archives = SQLModel.metadata.tables["archives"]
+orphans = SQLModel.metadata.tables["orphans"]
+system_locks = SQLModel.metadata.tables["system_locks"]
+observer_state = SQLModel.metadata.tables["observer_state"]

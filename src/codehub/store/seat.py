@@ -1,0 +1,155 @@
+"""A coordinator's seat on PostgreSQL: one direct connection that holds its lock and carries its writes."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime
+
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError, InterfaceError, InvalidRequestError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from codehub.store.engine import single
+from codehub.store.protocols import SeatLost, Term
+
+LOCK_WAIT_MS = 1000
+"""How long a candidate waits inside the server at a time: longer would keep VACUUM from its work."""
+LOCK_NOT_AVAILABLE = "55P03"
+
+_TAKE_OFFICE = text("""
+    INSERT INTO system_locks AS locks (lock_name, holder_id, epoch, acquired_at, released)
+    VALUES (:lock_name, :holder_id, 1, clock_timestamp(), false)
+    ON CONFLICT (lock_name) DO UPDATE
+        SET holder_id = :holder_id, epoch = locks.epoch + 1, acquired_at = clock_timestamp(), released = false
+    RETURNING epoch
+""")
+_PREDECESSOR = text("SELECT released FROM system_locks WHERE lock_name = :lock_name FOR UPDATE")
+_LEAVE_OFFICE = text(
+    "UPDATE system_locks SET released = true WHERE lock_name = :lock_name AND holder_id = :holder_id AND epoch = :epoch"
+)
+_HOLDS_LOCK = text("""
+    SELECT EXISTS (
+        SELECT FROM pg_locks
+        WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND granted AND objsubid = 1
+          AND ((classid::bigint << 32) | objid::bigint) = :key
+    )
+""")
+
+
+def lock_key(lock_name: str) -> int:
+    """The 64 bits that PostgreSQL locks by: the first of the name's SHA-256, as a signed number."""
+    return int.from_bytes(hashlib.sha256(lock_name.encode()).digest()[:8], "big", signed=True)
+
+
+class PostgresSeat:
+    """Made by `PostgresSeat.take`. The lock is a lease that the server enforces: a holder that is frozen or cut off
+    loses its session, and with it the lock, after `lease_seconds` without a word."""
+
+    def __init__(self, engine: AsyncEngine, connection: AsyncConnection, lock_name: str, holder_id: str) -> None:
+        self._engine = engine
+        self._connection = connection
+        self._lock_name = lock_name
+        self._holder_id = holder_id
+        self._key = lock_key(lock_name)
+        self._term: Term | None = None
+        self._turn = asyncio.Lock()  # the driver does one thing at a time
+        self._lost = False
+        self._when_lost: list[Callable[[], None]] = []
+
+    @classmethod
+    async def take(cls, database_url: str, lock_name: str, holder_id: str, lease_seconds: float) -> "PostgresSeat":
+        lease_ms = str(int(lease_seconds * 1000))
+        engine = single(
+            database_url,
+            f"codehub {lock_name}",
+            idle_session_timeout=lease_ms,
+            idle_in_transaction_session_timeout=lease_ms,
+            statement_timeout=str(max(int(lease_seconds * 500), LOCK_WAIT_MS + 500)),
+            lock_timeout=str(LOCK_WAIT_MS),
+            client_connection_check_interval="500",
+            tcp_keepalives_idle="2",
+            tcp_keepalives_interval="1",
+            tcp_keepalives_count="3",
+        )
+        try:
+            connection = await engine.connect()
+            seat = cls(engine, connection, lock_name, holder_id)
+            driver = (await connection.get_raw_connection()).driver_connection
+            driver.add_termination_listener(lambda _: seat._be_lost())  # type: ignore[union-attr]
+        except (OSError, DBAPIError) as error:
+            await engine.dispose()
+            raise SeatLost(str(error)) from error
+        return seat
+
+    async def campaign(self) -> Term | None:
+        if self._term is not None:
+            return self._term  # session locks stack: a second acquire would need a second release
+        try:
+            async with self.transaction() as connection:
+                await connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": self._key})
+        except DBAPIError as error:
+            if getattr(error.orig, "sqlstate", None) == LOCK_NOT_AVAILABLE:
+                return None
+            raise
+        async with self.transaction() as connection:
+            released = await connection.scalar(_PREDECESSOR, {"lock_name": self._lock_name})
+            epoch = await connection.scalar(_TAKE_OFFICE, {"lock_name": self._lock_name, "holder_id": self._holder_id})
+        self._term = Term(epoch, predecessor_released=released is not False)
+        return self._term
+
+    async def heartbeat(self) -> None:
+        async with self.transaction() as connection:
+            await connection.execute(text("SELECT 1"))
+
+    async def holds_lock(self) -> bool:
+        async with self.transaction() as connection:
+            return bool(await connection.scalar(_HOLDS_LOCK, {"key": self._key}))
+
+    async def now(self) -> datetime:
+        async with self.transaction() as connection:
+            moment: datetime = await connection.scalar(text("SELECT clock_timestamp()"))
+            return moment
+
+    async def resign(self) -> None:
+        if self._term is None:
+            return
+        async with self.transaction() as connection:
+            await connection.execute(
+                _LEAVE_OFFICE,
+                {"lock_name": self._lock_name, "holder_id": self._holder_id, "epoch": self._term.epoch},
+            )
+        async with self.transaction() as connection:
+            await connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": self._key})
+        self._term = None
+
+    async def close(self) -> None:
+        self._when_lost.clear()
+        async with self._turn:
+            self._lost = True
+            await self._connection.close()
+            await self._engine.dispose()
+
+    def when_lost(self, callback: Callable[[], None]) -> None:
+        self._when_lost.append(callback)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncConnection]:
+        """One short transaction. Nothing stays open between two of them, and nothing foreign happens inside."""
+        async with self._turn:
+            if self._lost:
+                raise SeatLost(self._lock_name)
+            try:
+                async with self._connection.begin():
+                    yield self._connection
+            except (DBAPIError, InterfaceError, InvalidRequestError, OSError) as error:
+                if self._connection.invalidated or getattr(error, "connection_invalidated", False):
+                    self._be_lost()
+                    raise SeatLost(self._lock_name) from error
+                raise
+
+    def _be_lost(self) -> None:
+        self._lost, self._term = True, None
+        callbacks, self._when_lost = self._when_lost, []
+        for callback in callbacks:
+            callback()

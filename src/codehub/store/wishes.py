@@ -1,0 +1,72 @@
+"""What the API writes of a workspace, and those who act through it: wishes and requests (contract 3).
+
+Each function runs in the caller's transaction, so that a limit checked there holds for the wish written there."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from codehub.model.states import Desired
+from codehub.model.workspace import Request, Workspace
+from codehub.store.events import Event, EventKind, tell
+from codehub.store.rows import WORKSPACE_COLUMNS, from_request, to_workspace
+from codehub.store.tables import workspaces
+
+
+@dataclass(frozen=True, slots=True)
+class Because:
+    """Why a wish was changed, and by whom; the owner reads it in the history."""
+
+    reason: str
+    by: str | None = None
+
+
+async def create_workspace(
+    connection: AsyncConnection, workspace_id: UUID, owner_user_id: UUID, name: str, desired: Desired, because: Because
+) -> Workspace:
+    values = {
+        "id": workspace_id,
+        "owner_user_id": owner_user_id,
+        "name": name,
+        "desired_state": desired,
+        "desired_reason": because.reason,
+        "desired_by": because.by,
+    }
+    created = insert(workspaces).values(values).returning(*WORKSPACE_COLUMNS).cte("created")
+    event = Event(EventKind.CREATED, after=desired, reason=because.reason, actor=because.by)
+    return to_workspace((await connection.execute(select(created).add_cte(tell(created, [event])))).one())
+
+
+async def wish(
+    connection: AsyncConnection, workspace: Workspace, desired: Desired, because: Because
+) -> Workspace | None:
+    """Change what is wanted. None where it was deleted meanwhile; a deletion is not undone by a wish."""
+    values = {"desired_state": desired, "desired_reason": because.reason, "desired_by": because.by}
+    if desired is Desired.DELETED:
+        values |= {"deleted_at": func.clock_timestamp()}
+    event = Event(EventKind.WISH, workspace.desired_state, desired, because.reason, because.by)
+    return await _change(connection, workspace.id, values, event)
+
+
+async def place_request(connection: AsyncConnection, workspace: Workspace, request: Request) -> Workspace | None:
+    """Ask for more than a wish. None where it was deleted, or another request is still to be answered."""
+    event = Event(EventKind.REQUEST, after=request.kind, reason="asked", actor=request.actor)
+    values = {"request": from_request(request)}
+    return await _change(connection, workspace.id, values, event, workspaces.c.request.is_(None))
+
+
+async def _change(
+    connection: AsyncConnection, workspace_id: UUID, values: dict[str, Any], event: Event, *guards: ColumnElement[bool]
+) -> Workspace | None:
+    changed = (
+        update(workspaces)
+        .where(workspaces.c.id == workspace_id, workspaces.c.deleted_at.is_(None), *guards)
+        .values(values)
+        .returning(*WORKSPACE_COLUMNS)
+        .cte("changed")
+    )
+    row = (await connection.execute(select(changed).add_cte(tell(changed, [event])))).first()
+    return to_workspace(row) if row is not None else None
