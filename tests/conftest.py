@@ -15,7 +15,7 @@ from codehub.stack import binaries
 from codehub.stack.account import Account, service_account
 from codehub.stack.postgres import Postgres
 from codehub.stack.seaweedfs import SeaweedFS, remembered_ports
-from codehub.stack.service import NotReady, Service, ended, launch
+from codehub.stack.service import Service, ended, launch
 from codehub.stack.valkey import Valkey
 
 START_SECONDS = 60.0
@@ -107,13 +107,10 @@ def running(service: Service, *, politely: bool = True) -> Iterator[None]:
 
 
 async def _until_ready(service: Service, exit_code: Callable[[], int | None]) -> None:
-    while True:
-        try:
-            return await service.use()
-        except NotReady:
-            if exit_code() is not None:
-                pytest.fail(f"{service.name} ended at once: {service.log.read_text()[-2000:]}")
-            await asyncio.sleep(0.02)
+    while not (await service.check()).ok:
+        if exit_code() is not None:
+            pytest.fail(f"{service.name} ended at once: {service.log.read_text()[-2000:]}")
+        await asyncio.sleep(0.02)
 
 
 @pytest.fixture(autouse=True)

@@ -1,14 +1,14 @@
 """The services by themselves: what they are, who may use them, and that they cannot outlive the process above them."""
 
 import asyncpg
-import obstore
+import httpx
 import pytest
-from obstore.exceptions import BaseError
-from obstore.store import S3Store
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from codehub.stack.seaweedfs import BUCKET, REGION, SeaweedFS
+from codehub.archives.errors import StoreRefused
+from codehub.archives.open import open_store
+from codehub.stack.seaweedfs import SeaweedFS
 
 
 async def test_postgres_is_18_in_utf8_with_checksums(postgres_url: str) -> None:
@@ -36,14 +36,13 @@ async def test_valkey_asks_for_the_password(redis_url: str) -> None:
 
 
 async def test_seaweedfs_asks_for_the_secret(s3_server: SeaweedFS) -> None:
-    stranger = S3Store(
-        BUCKET,
-        endpoint=s3_server.endpoint,
-        region=REGION,
-        access_key_id=s3_server.access_key,
-        secret_access_key="guessed",
-        client_options={"allow_http": True},
-        retry_config={"max_retries": 0},
-    )
-    with pytest.raises(BaseError, match="403"):
-        await obstore.put_async(stranger, "mine", b"mine")
+    stranger = open_store(s3_server.url, **s3_server.access | {"s3_secret_access_key": "guessed"})
+    with pytest.raises(StoreRefused):
+        await stranger.put("mine", b"mine")
+
+
+async def test_seaweedfs_keeps_its_inner_ports_to_itself(s3_server: SeaweedFS) -> None:
+    """They are open to every user of the machine, so what answers there must ask for a signature."""
+    async with httpx.AsyncClient() as stranger:
+        answer = await stranger.get(f"http://127.0.0.1:{s3_server.ports['filer.port']}/buckets/")
+    assert answer.status_code == 401

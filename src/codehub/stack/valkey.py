@@ -7,11 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
-from redis.asyncio import Redis
-from redis.exceptions import RedisError
-
 from codehub.stack.account import Account
-from codehub.stack.service import NotReady
+from codehub.telemetry.health import Check, check_redis
 
 
 @dataclass(frozen=True)
@@ -60,9 +57,5 @@ class Valkey:
     def environment(self) -> Mapping[str, str]:
         return {}
 
-    async def use(self) -> None:
-        try:
-            async with Redis.from_url(self.url, socket_timeout=5, socket_connect_timeout=5) as client:
-                await client.ping()  # answered with an error while the append-only file is being read
-        except (OSError, TimeoutError, RedisError) as error:
-            raise NotReady(str(error)) from error
+    async def check(self) -> Check:
+        return await check_redis(self.url)

@@ -1,0 +1,59 @@
+"""The API as a child of the supervisor, answering on a socket that the supervisor owns."""
+
+import asyncio
+import os
+import signal
+import socket
+import sysconfig
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from codehub.stack.account import Account
+from codehub.stack.public import reachable_address
+from codehub.telemetry.health import Check, Unfit, examine
+
+
+@dataclass(frozen=True)
+class Serve:
+    """Runs as whoever runs the supervisor: the installation may lie in a private home, which nobody else can enter."""
+
+    folder: Path
+    account: Account
+    listener: socket.socket
+    settings: Mapping[str, str] = field(repr=False)
+    log: Path
+
+    name = "serve"
+    stop_signal = signal.SIGTERM
+    stop_seconds = 15.0
+    death_signal = signal.SIGKILL  # it keeps nothing that could be lost
+
+    @property
+    def inherited(self) -> Sequence[int]:
+        return (self.listener.fileno(),)
+
+    def prepare(self) -> None:
+        """Nothing: what it needs, the parts before it have made."""
+
+    def argv(self) -> Sequence[str]:
+        command = Path(sysconfig.get_path("scripts")) / "codehub"
+        return [str(command), "serve", "--roles", "api", "--fd", str(self.listener.fileno())]
+
+    def environment(self) -> Mapping[str, str]:
+        """The person's own, with every setting spelled out: the child must not read another `.env` than its parent."""
+        return {**os.environ, **self.settings}
+
+    async def check(self) -> Check:
+        return await examine(self.name, self._ask())
+
+    async def _ask(self) -> str:
+        reader, writer = await asyncio.open_connection(*reachable_address(self.listener))
+        try:
+            writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            status = (await reader.readline()).decode("latin-1").strip()
+        finally:
+            writer.close()
+        if " 200 " not in f"{status} ":
+            raise Unfit(f"answered {status!r}")
+        return "answers"

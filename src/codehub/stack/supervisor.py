@@ -1,0 +1,174 @@
+"""Runs the stack: starts its parts in order, keeps them running, and stops them in the reverse order."""
+
+import asyncio
+import importlib
+import secrets
+import signal
+from collections.abc import Coroutine
+from functools import partial
+from typing import Protocol
+
+import structlog
+
+from codehub import clock
+from codehub.archives.open import ensure_bucket, open_store
+from codehub.errors import CodehubError, ServiceError
+from codehub.settings.variables import hide_passwords
+from codehub.stack import logs
+from codehub.stack.assemble import Stack
+from codehub.stack.parts import External, Kept, PartStatus
+from codehub.stack.public import url_of
+from codehub.stack.running import write_state
+from codehub.telemetry.health import check_archive_store, check_database, check_redis
+
+ADMINISTRATOR = "admin"
+TRIM_SECONDS = 30.0
+
+log = structlog.get_logger()
+
+
+class Audience(Protocol):
+    """Whoever watches: a terminal, or the command that waits for a detached supervisor."""
+
+    def changed(self, part: PartStatus) -> None: ...
+
+    def ready(self, url: str, password: str | None) -> None:
+        """Everything answers. The first administrator's password is given once, when it was made just now."""
+
+
+class Supervisor:
+    def __init__(self, stack: Stack, audience: Audience) -> None:
+        self._stack = stack
+        self._audience = audience
+        self._since = clock.now()
+        self._ready = False
+        self._stop = asyncio.Event()
+        self._hurry = asyncio.Event()
+        self._parts: list[Kept | External] = []
+
+    async def run(self) -> None:
+        """Until a signal asks for the end; a second one hastens it. Raises what made the start impossible."""
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, self._asked_to_stop)
+        failure = None
+        async with asyncio.TaskGroup() as tasks:
+            trimming = tasks.create_task(self._trim_logs())
+            try:
+                await _unless(self._stop, self._start(tasks))
+                await self._stop.wait()
+            except CodehubError as error:
+                failure = error
+                log.error("start failed", reason=str(error))  # noqa: TRY400 (the sentence is all there is to say)
+            finally:
+                await self._end()
+                trimming.cancel()
+        if failure is not None:
+            raise failure
+
+    async def _start(self, tasks: asyncio.TaskGroup) -> None:
+        """The services together, then the schema, then what answers. SeaweedFS is slow, so nothing waits for it."""
+        stack = self._stack
+        database, redis, archives = self._database(), self._redis(), await self._archives()
+        for part in (database, redis, archives):
+            self._begin(part, tasks)
+        await asyncio.to_thread(importlib.import_module, "codehub.store.migrate")  # slow, and just now there is time
+        await asyncio.gather(database.started, redis.started)
+        await self._bring_schema()
+        serve = Kept(stack.serve, self._changed, hurry=self._hurry)
+        self._begin(serve, tasks)
+        await serve.started
+        password = await self._first_administrator()
+        self._ready = True
+        self._write_state()
+        log.info("ready", url=url_of(stack.listener))
+        self._audience.ready(url_of(stack.listener), password)
+
+    async def _end(self) -> None:
+        """What answers goes first, then the services that it stood on, all at once."""
+        for part in self._parts[3:]:
+            await part.stop()
+        async with asyncio.TaskGroup() as ending:
+            for part in self._parts[:3]:
+                ending.create_task(part.stop())
+
+    def _begin(self, part: Kept | External, tasks: asyncio.TaskGroup) -> None:
+        self._parts.append(part)
+        tasks.create_task(part.run())
+
+    def _database(self) -> Kept | External:
+        if self._stack.postgres is not None:
+            return Kept(self._stack.postgres, self._changed, hurry=self._hurry)
+        check = partial(check_database, self._stack.database_url, schema=False)
+        called = f"The database {hide_passwords(self._stack.database_url)}"
+        return External("database", check, self._changed, called=called, needed=True)
+
+    def _redis(self) -> Kept | External:
+        if self._stack.valkey is not None:
+            return Kept(self._stack.valkey, self._changed, hurry=self._hurry)
+        check = partial(check_redis, self._stack.redis_url)
+        called = f"The Redis {hide_passwords(self._stack.redis_url)}"
+        return External("redis", check, self._changed, called=called, needed=True)
+
+    async def _archives(self) -> Kept | External:
+        if self._stack.seaweedfs is not None:
+            return Kept(self._stack.seaweedfs, self._changed, hurry=self._hurry, needed=False)
+        if self._stack.makes_archive_folder:
+            await ensure_bucket(self._stack.archive_url)
+        check = partial(check_archive_store, open_store(self._stack.archive_url, **self._stack.archive_access))
+        called = f"The archive store {self._stack.archive_url}"
+        return External("archives", check, self._changed, called=called, needed=False)
+
+    async def _bring_schema(self) -> None:
+        from codehub.store.migrate import schema_state, upgrade
+
+        if self._stack.postgres is not None:
+            await self._stack.postgres.create_database()
+        state = await schema_state(self._stack.database_url)
+        if state.is_newer:
+            raise ServiceError(
+                f"The database has schema {state.current}, which this codehub does not know.", "Upgrade this codehub."
+            )
+        if not state.is_current:
+            await upgrade(self._stack.database_url)
+            log.info("schema upgraded", before=state.current, after=state.head)
+
+    async def _first_administrator(self) -> str | None:
+        """The password of the administrator that was made just now. It is nowhere kept in clear: it is said once."""
+        from codehub.store.accounts import create_first_administrator
+
+        password = secrets.token_urlsafe(18)
+        made = await create_first_administrator(self._stack.database_url, ADMINISTRATOR, password)
+        return password if made else None
+
+    def _asked_to_stop(self) -> None:
+        if self._stop.is_set():
+            self._hurry.set()
+        self._stop.set()
+
+    def _changed(self, before: PartStatus, after: PartStatus) -> None:
+        self._write_state()
+        if before.state is not after.state:
+            log.info("part changed", part=after.name, before=before.state, after=after.state, detail=after.detail)
+            self._audience.changed(after)
+
+    def _write_state(self) -> None:
+        statuses = [part.status for part in self._parts]
+        write_state(self._stack.folder, self._since, url_of(self._stack.listener), statuses, ready=self._ready)
+
+    async def _trim_logs(self) -> None:
+        while True:
+            await asyncio.to_thread(logs.trim, self._stack.folder.logs)
+            await asyncio.sleep(TRIM_SECONDS)
+
+
+async def _unless(event: asyncio.Event, work: Coroutine[None, None, None]) -> None:
+    """Do the work, but give it up when the event comes first."""
+    working, waiting = asyncio.ensure_future(work), asyncio.ensure_future(event.wait())
+    try:
+        await asyncio.wait({working, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            await working
+    finally:
+        working.cancel()
+        waiting.cancel()
+        await asyncio.gather(working, waiting, return_exceptions=True)
