@@ -44,7 +44,7 @@ async def wish(
     connection: AsyncConnection, workspace: Workspace, desired: Desired, because: Because
 ) -> Workspace | None:
     """Change what is wanted. None where it was deleted meanwhile; a deletion is not undone by a wish."""
-    values = {"desired_state": desired, "desired_reason": because.reason, "desired_by": because.by}
+    values: dict[str, Any] = {"desired_state": desired, "desired_reason": because.reason, "desired_by": because.by}
     if desired is Desired.DELETED:
         values |= {"deleted_at": func.clock_timestamp()}
     event = Event(EventKind.WISH, workspace.desired_state, desired, because.reason, because.by)
