@@ -8,7 +8,7 @@ import asyncio
 import http.client
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlsplit
@@ -55,8 +55,8 @@ class Bucket:
         while True:
             status, answer = await self._send("GET", "", query)
             self._expect(status, answer, 200)
-            page = ElementTree.fromstring(answer)  # noqa: S314  # from the operator's own store, of bounded size
-            found += _parse_uploads(page)
+            page = _parse(answer)
+            found += [_upload(element) for element in page.iterfind("{*}Upload")]
             if _text(page, "IsTruncated") != "true":
                 return found
             query |= {"key-marker": _text(page, "NextKeyMarker"), "upload-id-marker": _text(page, "NextUploadIdMarker")}
@@ -77,11 +77,12 @@ class Bucket:
         url = f"{base.scheme}://{base.netloc}{canonical_path(path)}?{canonical_query(query)}"
         request = urllib.request.Request(url, method=method, headers=headers)  # noqa: S310  # http(s) only, see `open`
         try:
-            with _OPENER.open(request, timeout=_TIMEOUT_SECONDS) as response:
+            try:
+                response = _OPENER.open(request, timeout=_TIMEOUT_SECONDS)
+            except urllib.error.HTTPError as error:  # an answer like any other
+                response = error
+            with response:
                 return response.status, response.read(_ANSWER_BYTES)
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, error.read(_ANSWER_BYTES)
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", error)
             raise StoreUnreachable(f"The archive store {self.endpoint} does not answer ({reason}).") from error
@@ -110,9 +111,19 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 _OPENER = urllib.request.build_opener(_NoRedirects())
 
 
-def _parse_uploads(page: ElementTree.Element) -> Iterator[tuple[str, str, datetime]]:
-    for upload in page.iterfind("{*}Upload"):
-        yield _text(upload, "Key"), _text(upload, "UploadId"), datetime.fromisoformat(_text(upload, "Initiated"))
+def _parse(answer: bytes) -> ElementTree.Element:
+    try:
+        return ElementTree.fromstring(answer)  # noqa: S314  # from the operator's own store, of bounded size
+    except ElementTree.ParseError as error:
+        raise StoreLied(f"The archive store answers in something that is not XML ({error}).") from error
+
+
+def _upload(element: ElementTree.Element) -> tuple[str, str, datetime]:
+    begun = _text(element, "Initiated")
+    try:
+        return _text(element, "Key"), _text(element, "UploadId"), datetime.fromisoformat(begun)
+    except ValueError as error:
+        raise StoreLied(f"The archive store says that an upload began at {begun!r}, which is no time.") from error
 
 
 def _text(element: ElementTree.Element, name: str) -> str:
@@ -125,6 +136,6 @@ def _text(element: ElementTree.Element, name: str) -> str:
 def _code(answer: bytes) -> str:
     """The error code of an answer, such as NoSuchBucket; empty if it has none."""
     try:
-        return ElementTree.fromstring(answer).findtext("{*}Code", default="")  # noqa: S314  # as above
-    except ElementTree.ParseError:
+        return _parse(answer).findtext("{*}Code", default="")
+    except StoreLied:
         return ""

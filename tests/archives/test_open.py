@@ -1,0 +1,87 @@
+"""From ARCHIVE_URL to a store, or to a sentence that says what is allowed."""
+
+from pathlib import Path
+
+import pytest
+from tests.archives.scripted_s3 import Answer, scripted
+from tests.contracts.object_store_reads import keys_of
+
+from codehub.archives.directory import DirectoryStore
+from codehub.archives.open import ensure_bucket, open_store
+from codehub.archives.s3 import S3Store
+from codehub.errors import ConfigurationError, ExitCode
+
+KEYS = {"s3_access_key_id": "someone", "s3_secret_access_key": "secret"}
+
+
+def test_the_url_chooses_the_store() -> None:
+    assert isinstance(open_store("file:///var/lib/archives"), DirectoryStore)
+    assert isinstance(open_store("s3://bucket", **KEYS), S3Store)
+    assert isinstance(open_store("s3://bucket/a/prefix/", s3_endpoint="http://localhost:9000/", **KEYS), S3Store)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "/var/lib/archives",
+        "file://host/path",
+        "file://relative",
+        "file:///",
+        "http://bucket",
+        "gs://bucket",
+        "s3:///prefix",
+        "s3://ab",
+        "s3://UPPER",
+        "s3://bucket?x=y",
+        "s3://bucket/a/../b",
+        "s3://bucket/a//b",
+    ],
+)
+def test_any_other_url_is_a_sentence(url: str) -> None:
+    with pytest.raises(ConfigurationError) as refusal:
+        open_store(url, **KEYS)
+    assert "ARCHIVE_URL" in refusal.value.what
+    assert refusal.value.remedy
+    assert refusal.value.exit_code == ExitCode.CONFIGURATION
+
+
+@pytest.mark.parametrize("missing", KEYS)
+def test_s3_needs_credentials(missing: str) -> None:
+    with pytest.raises(ConfigurationError, match="ARCHIVE_S3_SECRET_ACCESS_KEY"):
+        open_store("s3://bucket", **(KEYS | {missing: ""}))
+
+
+@pytest.mark.parametrize("endpoint", ["localhost:9000", "ftp://host", "https://", "http://user:password@host"])
+def test_an_endpoint_is_an_http_address_without_credentials(endpoint: str) -> None:
+    with pytest.raises(ConfigurationError, match="ARCHIVE_S3_ENDPOINT") as refusal:
+        open_store("s3://bucket", s3_endpoint=endpoint, **KEYS)
+    assert "password" not in str(refusal.value)
+
+
+def test_a_password_in_the_url_is_not_repeated() -> None:
+    with pytest.raises(ConfigurationError) as refusal:
+        open_store("s3://someone:password@bucket", **KEYS)
+    assert "password" not in str(refusal.value)
+
+
+async def test_a_missing_folder_is_made_private(tmp_path: Path) -> None:
+    folder = tmp_path / "with space" / "archives"
+    await ensure_bucket(folder.as_uri())
+    await ensure_bucket(folder.as_uri())
+    assert folder.stat().st_mode & 0o777 == 0o700
+    store = open_store(folder.as_uri())
+    await store.put("key", b"data")
+    assert (folder / "key").read_bytes() == b"data"
+    assert await keys_of(store) == ["key"]
+
+
+async def test_the_environment_of_other_tools_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:2")
+    monkeypatch.setenv("AWS_SKIP_SIGNATURE", "true")
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "someone else's")
+    async with scripted(lambda _: Answer(200)) as (endpoint, requests):
+        await open_store("s3://bucket", s3_endpoint=endpoint, **KEYS).put("key", b"data")
+    (request,) = requests
+    assert "Credential=someone/" in request.headers["authorization"]
+    assert "x-amz-security-token" not in request.headers
