@@ -91,7 +91,9 @@ class Draft:
 
     def _link(self) -> None:
         try:
-            os.link(self._draft_name, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+            os.link(
+                self._draft_name, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder, follow_symlinks=False
+            )
         except FileExistsError as error:
             try:
                 file_status(self._folder, self._name)

@@ -29,7 +29,7 @@ def opened(root: Path, segments: Sequence[str], *, make: bool = False) -> Iterat
             if make:
                 with suppress(FileExistsError):
                     os.mkdir(segment, 0o700, dir_fd=descriptor)
-                    os.fsync(descriptor)
+                os.fsync(descriptor)  # also of a folder that is there: whoever made it may not have come so far yet
             below = _open_below(descriptor, segment, make=make)
             os.close(descriptor)
             descriptor = below
