@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from codehub.errors import ServiceError
+from codehub.errors import ConfigurationError, ServiceError
 
 if TYPE_CHECKING:
     from codehub.store.migrate import SchemaState
@@ -27,9 +27,14 @@ def migrate(
 async def _migrate(*, check: bool) -> None:
     from codehub.settings import Settings
     from codehub.store.migrate import schema_state, upgrade
+    from codehub.telemetry.health import check_database
 
-    settings = Settings.load()
-    url = settings.database.url
+    url = Settings.load().database.url
+    if url is None:
+        raise ConfigurationError("DATABASE_URL is not set.", "The embedded database is migrated by: codehub up")
+    database = await check_database(url, schema=False)
+    if not database.ok:
+        raise ServiceError(f"The database {database.detail}.", database.remedy)
     before = await schema_state(url)
     if before.is_newer:
         raise ServiceError(
@@ -38,11 +43,11 @@ async def _migrate(*, check: bool) -> None:
     if before.is_current:
         typer.echo(f"The database has schema {before.head}: nothing to do.")
     elif check:
-        raise ServiceError(f"The database {_found(before)}, this codehub needs {before.head}.", "Run: codehub migrate")
+        raise ServiceError(f"The database has {_found(before)}, but needs {before.head}.", "Run: codehub migrate")
     else:
         await upgrade(url)
-        typer.echo(f"The database {_found(before)} and was upgraded to {before.head}.")
+        typer.echo(f"The database had {_found(before)} and was upgraded to {before.head}.")
 
 
 def _found(state: "SchemaState") -> str:
-    return f"had schema {state.current}" if state.current else "had no schema"
+    return f"schema {state.current}" if state.current else "no schema"

@@ -32,13 +32,19 @@ def serve(
     from codehub.settings import Settings
     from codehub.telemetry import logs
 
-    _require_known(roles)
+    if roles:
+        _require_known(roles)
     settings = Settings.load()
     logs.configure(settings.codehub.log_level, settings.codehub.log_format)
     listener = _inherited(fd) if fd is not None else _own(listen or settings.codehub.listen)
     dependencies = _dependencies(settings)
     asyncio.run(refuse_what_waiting_will_not_mend(dependencies))
-    _answer(dependencies, listener)
+    if roles:
+        _answer(dependencies, listener)
+    else:
+        from codehub.cli.keep_serving import keep_serving
+
+        keep_serving(settings, listener)
 
 
 def _require_known(roles: str) -> None:
@@ -75,10 +81,12 @@ async def refuse_what_waiting_will_not_mend(dependencies: "Dependencies") -> Non
     """
     from codehub.telemetry.health import check_database, check_redis
 
-    checks = await asyncio.gather(check_database(dependencies.database_url), check_redis(dependencies.redis_url))
-    for check in checks:
+    database, redis = await asyncio.gather(
+        check_database(dependencies.database_url), check_redis(dependencies.redis_url)
+    )
+    for called, check in (("The database", database), ("Redis", redis)):
         if check.lasting:
-            raise ServiceError(f"The {check.name} {check.detail}.", check.remedy)
+            raise ServiceError(f"{called} {check.detail}.", check.remedy)
 
 
 def _inherited(fd: int) -> socket.socket:

@@ -19,7 +19,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 # Libraries that say at "info" what only their own developers need.
-_TALKATIVE = ("asyncio", "httpx", "httpcore", "uvicorn.access")
+_TALKATIVE = ("alembic", "asyncio", "httpcore", "httpx", "uvicorn.access")
 
 
 def configure(
