@@ -1,5 +1,6 @@
 """From ARCHIVE_URL to a store, or to a sentence that says what is allowed."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -76,12 +77,27 @@ async def test_a_missing_folder_is_made_private(tmp_path: Path) -> None:
     assert await keys_of(store) == ["key"]
 
 
-async def test_the_environment_of_other_tools_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:2")
-    monkeypatch.setenv("AWS_SKIP_SIGNATURE", "true")
-    monkeypatch.setenv("AWS_SESSION_TOKEN", "someone else's")
+async def test_the_environment_of_other_tools_neither_redirects_nor_weakens(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable, value in {
+        "AWS_ENDPOINT_URL": "http://127.0.0.1:2",
+        "AWS_ENDPOINT_URL_S3": "http://127.0.0.1:2",
+        "AWS_BUCKET": "another",
+        "AWS_REGION": "another",
+        "AWS_ACCESS_KEY_ID": "another",
+        "AWS_SESSION_TOKEN": "another",
+        "AWS_SKIP_SIGNATURE": "true",
+        "AWS_UNSIGNED_PAYLOAD": "true",
+        "AWS_S3_EXPRESS": "true",
+        "AWS_VIRTUAL_HOSTED_STYLE_REQUEST": "true",
+        "AWS_CONDITIONAL_PUT": "disabled",
+    }.items():
+        monkeypatch.setenv(variable, value)
     async with scripted(lambda _: Answer(200)) as (endpoint, requests):
-        await open_store("s3://bucket", s3_endpoint=endpoint, **KEYS).put("key", b"data")
+        await open_store("s3://bucket", s3_endpoint=endpoint, **KEYS).create("key", b"data")
     (request,) = requests
+    assert request.path == "/bucket/key"
     assert "Credential=someone/" in request.headers["authorization"]
+    assert "/us-east-1/s3/" in request.headers["authorization"]
     assert "x-amz-security-token" not in request.headers
+    assert request.headers["x-amz-content-sha256"] == hashlib.sha256(b"data").hexdigest()
+    assert request.headers["if-none-match"] == "*"

@@ -35,7 +35,7 @@ class S3Store:
     """Objects below a prefix of one bucket; see ObjectStore."""
 
     def __init__(self, bucket: Bucket, prefix: str) -> None:
-        """`prefix` is empty or ends with a slash. Everything is set here, so that no AWS_* variable can redirect us."""
+        """`prefix` is empty or ends with a slash."""
         self._bucket = bucket
         self._prefix = prefix
         self._client = _client(bucket)
@@ -177,19 +177,25 @@ class _S3Upload:
 
 
 def _client(bucket: Bucket) -> Client:
+    """Every setting that matters is given, since obstore fills each gap from AWS_* variables meant for other tools."""
+
     def credentials() -> "S3Credential":
-        """Given by a function, because obstore would mix plain values with an AWS_SESSION_TOKEN of the environment."""
+        """Given by a function: plain values would be mixed with an AWS_SESSION_TOKEN."""
         by = bucket.credentials
         return {"access_key_id": by.access_key_id, "secret_access_key": by.secret_access_key, "expires_at": None}
 
     return Client(
         bucket.name,
         endpoint=bucket.endpoint,
+        aws_endpoint_url_s3=bucket.endpoint,
         region=bucket.credentials.region,
-        virtual_hosted_style_request=False,
-        skip_signature=False,
-        disable_bulk_delete=True,  # the bulk call is missing in some compatible stores, and we delete one by one
         credential_provider=credentials,
+        virtual_hosted_style_request=False,
+        s3_express=False,
+        skip_signature=False,
+        unsigned_payload=False,
+        conditional_put="etag",
+        disable_bulk_delete=True,  # the bulk call is missing in some compatible stores, and we delete one by one
         client_options={
             "allow_http": bucket.endpoint.startswith("http://"),
             "connect_timeout": timedelta(seconds=5),
