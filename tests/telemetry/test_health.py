@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 from redis.asyncio import Redis
-from tests.store.conftest import create_database, drop_database
 
 from codehub.archives.open import open_store
 from codehub.store import migrate
 from codehub.telemetry import health
+from tests.store.conftest import create_database, drop_database
 
 
 @pytest.fixture

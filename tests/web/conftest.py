@@ -6,12 +6,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
-from tests.store.conftest import create_database, drop_database
-from tests.web.switch import Switch
 
 from codehub.archives.open import open_store
 from codehub.store import migrate
 from codehub.web.app import Dependencies, create_app
+from tests.store.conftest import create_database, drop_database
+from tests.web.switch import Switch
 
 
 @pytest.fixture

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import asyncpg
 import httpx
+import structlog
+
 from tests.web.switch import Switch
 
 
@@ -78,3 +80,19 @@ async def test_health_can_be_asked_without_a_body(client: httpx.AsyncClient) -> 
     for path in ("/healthz", "/readyz", "/"):
         answer = await client.head(path)
         assert answer.status_code == 200
+
+
+async def test_a_part_that_goes_and_comes_back_is_logged_once_each(
+    client: httpx.AsyncClient, database_switch: Switch
+) -> None:
+    await until_ready_is(client, "ready")
+    with structlog.testing.capture_logs() as lines:
+        await database_switch.off()
+        await until_ready_is(client, "unavailable")
+        await client.get("/readyz")
+        await database_switch.on()
+        await until_ready_is(client, "ready")
+    assert [(line["event"], line["part"]) for line in lines] == [
+        ("part cannot be used", "database"),
+        ("part answers again", "database"),
+    ]

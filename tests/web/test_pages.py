@@ -2,12 +2,12 @@
 
 import httpx
 import pytest
-from tests.web.switch import Switch
 
 from codehub.telemetry.health import Check
 from codehub.web.app import Dependencies, create_app
 from codehub.web.health import Report
 from codehub.web.home import page
+from tests.web.switch import Switch
 
 
 async def test_the_first_page_tells_what_runs(client: httpx.AsyncClient) -> None:
@@ -23,7 +23,7 @@ async def test_the_first_page_is_there_without_the_database(client: httpx.AsyncC
     await database_switch.off()
     answer = await client.get("/")
     assert answer.status_code == 200
-    assert "its database does not answer" in answer.text
+    assert "until its database can be used" in answer.text
 
 
 async def test_the_page_needs_nothing_that_its_policy_forbids(client: httpx.AsyncClient) -> None:
@@ -54,6 +54,11 @@ async def test_an_unknown_address_is_a_problem_document(client: httpx.AsyncClien
     answer = await client.get(path)
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json() == {"type": "about:blank", "title": "Not Found", "status": 404, "code": "not_found"}
+
+
+async def test_the_interface_describes_itself(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/api/v1/openapi.json")
+    assert (answer.status_code, answer.json()["info"]["title"]) == (200, "codehub")
 
 
 async def test_a_wrong_method_is_a_problem_document_that_says_which_are_right(client: httpx.AsyncClient) -> None:

@@ -13,6 +13,9 @@ from codehub.telemetry.health import check_archive_store, check_database, check_
 from codehub.web import health, home, problems
 from codehub.web.headers import SecurityHeaders
 
+# With parts that codehub can do without for a while: waiting longer would make whoever asks give up on all of it.
+PATIENCE_SECONDS = 1.0
+
 STATIC = Path(__file__).parent / "static"
 
 
@@ -29,8 +32,8 @@ def create_app(dependencies: Dependencies) -> FastAPI:
     readiness = health.Readiness(
         (
             partial(check_database, dependencies.database_url),
-            partial(check_redis, dependencies.redis_url),
-            partial(check_archive_store, dependencies.archive_store),
+            partial(check_redis, dependencies.redis_url, seconds=PATIENCE_SECONDS),
+            partial(check_archive_store, dependencies.archive_store, seconds=PATIENCE_SECONDS),
         )
     )
     app = FastAPI(

@@ -6,10 +6,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
+import structlog
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 
 from codehub.telemetry.health import Check
+
+log = structlog.get_logger(__name__)
 
 MAX_AGE_SECONDS = 1.0
 RETRY_AFTER_SECONDS = 2
@@ -51,22 +54,32 @@ class Readiness:
     async def report(self) -> Report:
         async with self._asking:
             if time.monotonic() >= self._fresh_until:
+                before = self._report
                 self._report = Report(tuple(await asyncio.gather(*(check() for check in self._checks))))
                 self._fresh_until = time.monotonic() + MAX_AGE_SECONDS
+                _log_changes(before, self._report)
             return self._report
 
 
+def _log_changes(before: Report, after: Report) -> None:
+    """Once per change, not once per look."""
+    was_ok = {check.name: check.ok for check in before.checks}
+    for check in after.checks:
+        if check.ok and not was_ok.get(check.name, True):
+            log.info("part answers again", part=check.name)
+        elif not check.ok and was_ok.get(check.name, True):
+            log.warning("part cannot be used", part=check.name, detail=check.detail, remedy=check.remedy)
+
+
 def routes(readiness: Readiness) -> APIRouter:
-    router = APIRouter(tags=["health"])
+    router = APIRouter(include_in_schema=False)  # for load balancers and operators, no part of the API
     no_store = {"Cache-Control": "no-store"}
 
-    @router.api_route("/healthz", methods=["GET", "HEAD"], summary="Whether this process is alive")
+    @router.api_route("/healthz", methods=["GET", "HEAD"])
     async def healthz() -> JSONResponse:
         return JSONResponse({"status": "alive"}, headers=no_store)
 
-    @router.api_route(
-        "/readyz", methods=["GET", "HEAD"], summary="Whether each part can be used, and how fast it answers"
-    )
+    @router.api_route("/readyz", methods=["GET", "HEAD"])
     async def readyz() -> JSONResponse:
         report = await readiness.report()
         body = {"status": report.status, "checks": {check.name: _shown(check) for check in report.checks}}

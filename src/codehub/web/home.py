@@ -11,7 +11,7 @@ from codehub.web.health import Readiness, Report, Status
 WORDS = {
     Status.READY: "codehub is running, and every part of it answers.",
     Status.DEGRADED: "codehub is running. A part of it does not answer; what needs it waits.",
-    Status.UNAVAILABLE: "codehub is running, but cannot work: its database does not answer.",
+    Status.UNAVAILABLE: "codehub is running, but cannot work until its database can be used.",
 }
 
 PAGE = """<!doctype html>
