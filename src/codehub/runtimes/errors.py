@@ -1,0 +1,25 @@
+"""What can go wrong with a runtime, by who can act on it. Engines' own errors are mapped to these at the edge."""
+
+
+class RuntimeFault(Exception):
+    """The base of all of them: an attempt failed, for this workspace, and another may succeed."""
+
+
+class RuntimeAway(RuntimeFault):
+    """Nobody answers: a fault of everyone, not of one workspace."""
+
+
+class ImageUnavailable(RuntimeFault):
+    """The image cannot be had: it does not exist, or may not be used. No further attempt mends that."""
+
+
+class RegistryAway(RuntimeFault):
+    """The place that images come from does not answer. The image may well exist."""
+
+
+class InUse(RuntimeFault):
+    """A volume that a container still holds."""
+
+
+class NotFound(RuntimeFault):
+    """An instance or volume that is not there (any more)."""

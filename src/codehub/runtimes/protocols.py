@@ -1,0 +1,142 @@
+"""Where workspaces run, behind small protocols. One contract suite runs against every implementation.
+
+Every method is idempotent and none knows the database. Everything that is made carries this installation's label, and
+only what carries it is ever listed or touched. Names are incarnations (`model/workspace.py`): whoever acts late acts on
+an old name and cannot hit what a successor made (contract 11)."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+from uuid import UUID
+
+from codehub.model.conditions import Endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What an instance may use at most."""
+
+    memory_bytes: int = 2 * 1024**3
+    cpus: float = 2.0
+    pids: int = 512
+    disk_bytes: int | None = None
+    """The size of the home; None where the runtime sets no limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceSpec:
+    name: str
+    workspace_id: UUID
+    op_id: UUID
+    epoch: int
+    volume: str
+    image: str
+    """What to run: an image for an engine, a tool's name for the local runtime."""
+    port: int
+    health_path: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    resources: Resources = field(default_factory=Resources)
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeSpec:
+    name: str
+    workspace_id: UUID
+    op_id: UUID
+    epoch: int
+    size_bytes: int | None = None
+
+
+class InstanceState(Enum):
+    CREATED = "created"
+    RUNNING = "running"
+    EXITED = "exited"
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One container as the runtime lists it. Whether it answers is for `probe` to say."""
+
+    id: str
+    name: str
+    workspace_id: UUID
+    op_id: UUID
+    epoch: int
+    volume: str
+    state: InstanceState
+    endpoint: Endpoint | None
+    health_path: str
+    message: str = ""
+    """For one that has ended: its exit code and why, as far as is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    name: str
+    workspace_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    cpu_seconds: float
+    memory_bytes: int
+    memory_limit_bytes: int | None
+    pids: int
+
+
+@dataclass(frozen=True, slots=True)
+class PullProgress:
+    done_bytes: int
+    total_bytes: int | None
+
+
+class Instances(Protocol):
+    async def list(self, workspace_id: UUID | None = None) -> tuple[Instance, ...]:
+        """All of them, or those of one workspace; whole, or an error: never cut short."""
+
+    def watch(self) -> AsyncIterator[UUID]:
+        """The workspaces that something happens to, as it happens. Ends with an error when the stream breaks; what
+        happened meanwhile is found by listing."""
+
+    async def pull(self, image: str, on_progress: Callable[[PullProgress], None]) -> None:
+        """Have the image at hand. Nothing to do where it is there."""
+
+    async def start(self, spec: InstanceSpec) -> str:
+        """Make and start it, and return its id; under a name that is taken by the same incarnation, go on with that
+        one. Does not wait until it answers."""
+
+    async def probe(self, instance: Instance) -> bool:
+        """Whether its health path answers now. Never raises, never takes longer than a second or two."""
+
+    async def stop(self, instance_id: str, grace_seconds: float) -> None:
+        """Ask it to end, kill it after the grace, and remove it. Gone already is fine."""
+
+    def logs(self, instance_id: str, tail: int) -> AsyncIterator[bytes]:
+        """The last lines that it printed."""
+
+    async def stats(self, instance_id: str) -> Stats: ...
+
+
+class Volumes(Protocol):
+    async def list(self, workspace_id: UUID | None = None) -> tuple[Volume, ...]: ...
+
+    async def create(self, spec: VolumeSpec) -> None:
+        """Make an empty home. One that is there under this name is left as it is."""
+
+    async def delete(self, name: str) -> None:
+        """Remove it for good. Refused while a container holds it; gone already is fine."""
+
+    async def usage(self, name: str) -> int:
+        """How many bytes it holds."""
+
+
+class Runtime(Protocol):
+    name: str
+    instances: Instances
+    volumes: Volumes
+
+    async def engine(self) -> str:
+        """The identity of what the homes live on. Another identity than before means other homes, not lost ones."""
+
+    async def close(self) -> None: ...
