@@ -164,7 +164,15 @@ async def test_a_404_of_a_bucket_that_answers_is_a_missing_object() -> None:
             await content_of(store_at(endpoint), "key")
 
 
-# Unfinished uploads, page by page
+# Listings, page by page
+
+
+def objects_page(*keys: str, more: str) -> Answer:
+    objects = "".join(
+        f"<Contents><Key>{key}</Key><Size>1</Size><LastModified>2026-11-15T08:00:00.000Z</LastModified></Contents>"
+        for key in keys
+    )
+    return Answer(200, f"<ListBucketResult>{objects}{more}</ListBucketResult>".encode())
 
 
 def uploads_page(*keys: str, more: str) -> Answer:
@@ -188,14 +196,56 @@ async def test_all_pages_of_unfinished_uploads_are_read() -> None:
     assert [(upload.key, upload.upload_id) for upload in found] == [("a", "id-a"), ("b", "id-b"), ("c", "id-c")]
 
 
-@pytest.mark.parametrize("more", ["", "<IsTruncated>true</IsTruncated>"])
-async def test_a_list_that_does_not_say_how_it_goes_on_is_not_complete(more: str) -> None:
-    async with scripted(lambda _: uploads_page("a", more=more)) as (endpoint, _):
-        with pytest.raises(StoreLied):
-            await uploads_of(store_at(endpoint))
+async def test_all_pages_of_objects_are_read() -> None:
+    def paged(request: Request) -> Answer:
+        if request.query.get("continuation-token") == "the/rest+":
+            return objects_page("b", more="<IsTruncated>false</IsTruncated>")
+        return objects_page(
+            "a", more="<IsTruncated>true</IsTruncated><NextContinuationToken>the/rest+</NextContinuationToken>"
+        )
+
+    async with scripted(paged) as (endpoint, _):
+        assert await keys_of(store_at(endpoint)) == ["a", "b"]
 
 
-async def test_an_answer_that_is_no_xml_is_a_lie() -> None:
-    async with scripted(lambda _: Answer(200, b"<html>Welcome to the hotel's network")) as (endpoint, _):
+MARKERS = ("NextContinuationToken", "NextKeyMarker", "NextUploadIdMarker")
+NO_END = {
+    "nothing said": "",
+    "more, but not where": "<IsTruncated>true</IsTruncated>",
+    "the same page for ever": "<IsTruncated>true</IsTruncated>" + "".join(f"<{name}>x</{name}>" for name in MARKERS),
+}
+
+
+@pytest.mark.parametrize("more", NO_END.values(), ids=NO_END)
+async def test_a_listing_without_an_end_is_not_complete(more: str) -> None:
+    def endless(request: Request) -> Answer:
+        return (uploads_page if "uploads" in request.query else objects_page)("a", more=more)
+
+    async with scripted(endless) as (endpoint, _):
+        for listing in (keys_of, uploads_of):
+            with pytest.raises(StoreLied):
+                await listing(store_at(endpoint))
+
+
+@pytest.mark.parametrize("page", [b"", b"<html>Welcome to the hotel's network", b"<html></html>", b"\xff"])
+async def test_a_web_page_is_not_an_empty_bucket(page: bytes) -> None:
+    async with scripted(lambda _: Answer(200, page)) as (endpoint, _):
+        store = store_at(endpoint)
+        for question in (keys_of(store), uploads_of(store), store.ping()):
+            with pytest.raises(StoreLied, match="does not answer as S3 does"):
+                await question
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "<Size>1</Size><LastModified>2026-11-15T08:00:00Z</LastModified>",
+        "<Key>a</Key><Size>many</Size><LastModified>2026-11-15T08:00:00Z</LastModified>",
+        "<Key>a</Key><Size>1</Size><LastModified>yesterday</LastModified>",
+    ],
+)
+async def test_an_entry_that_makes_no_sense_fails_the_listing(entry: str) -> None:
+    more = f"<Contents>{entry}</Contents><IsTruncated>false</IsTruncated>"
+    async with scripted(lambda _: objects_page("honest", more=more)) as (endpoint, _):
         with pytest.raises(StoreLied):
-            await uploads_of(store_at(endpoint))
+            await keys_of(store_at(endpoint))

@@ -1,6 +1,8 @@
 """From ARCHIVE_URL to a store, or to a sentence that says what is allowed."""
 
+import asyncio
 import hashlib
+import uuid
 from pathlib import Path
 
 import pytest
@@ -8,9 +10,11 @@ from tests.archives.scripted_s3 import Answer, scripted
 from tests.contracts.object_store_reads import keys_of
 
 from codehub.archives.directory import DirectoryStore
+from codehub.archives.errors import StoreRefused
 from codehub.archives.open import ensure_bucket, open_store
 from codehub.archives.s3 import S3Store
 from codehub.errors import ConfigurationError, ExitCode
+from codehub.stack.seaweedfs import SeaweedFS
 
 KEYS = {"s3_access_key_id": "someone", "s3_secret_access_key": "secret"}
 
@@ -101,3 +105,16 @@ async def test_the_environment_of_other_tools_neither_redirects_nor_weakens(monk
     assert "x-amz-security-token" not in request.headers
     assert request.headers["x-amz-content-sha256"] == hashlib.sha256(b"data").hexdigest()
     assert request.headers["if-none-match"] == "*"
+
+
+async def test_a_missing_bucket_is_made_once_whoever_comes_first(s3_server: SeaweedFS) -> None:
+    options = {
+        "s3_endpoint": s3_server.endpoint,
+        "s3_access_key_id": s3_server.access_key,
+        "s3_secret_access_key": s3_server.secret_key,
+    }
+    url = f"s3://made-{uuid.uuid4().hex}"
+    with pytest.raises(StoreRefused):
+        await open_store(url, **options).ping()
+    await asyncio.gather(*(ensure_bucket(url, **options) for _ in range(4)))
+    await open_store(url, **options).ping()

@@ -147,6 +147,18 @@ async def test_an_object_says_when_it_was_written(store: ObjectStore) -> None:
     assert before - timedelta(seconds=2) <= info.modified <= clock.now() + timedelta(seconds=2)
 
 
+async def test_a_listing_says_the_same_of_an_object_as_asking_for_it(store: ObjectStore) -> None:
+    await store.put("small", b"data")
+    async with store.upload("large") as upload:
+        await upload.write(bytes(20 * MIB))
+        await upload.complete()
+    async for listed in store.list():
+        asked = await store.head(listed.key)
+        assert asked is not None
+        assert (listed.size, listed.etag) == (asked.size, asked.etag)
+        assert abs(listed.modified - asked.modified) < timedelta(seconds=1)
+
+
 async def test_overwriting_replaces_content_and_etag(store: ObjectStore) -> None:
     await store.put("key", b"old and longer")
     old = await store.head("key")

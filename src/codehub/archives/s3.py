@@ -1,7 +1,8 @@
-"""Archives in S3 or a compatible store, through obstore: objects, ranges, listings and multipart uploads."""
+"""Archives in S3 or a compatible store: objects travel through obstore, listings come from `s3_requests`."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,7 @@ class S3Store:
     async def head(self, key: str) -> ObjectInfo | None:
         try:
             async with self.explained(key):
-                return self._info(await self._client.head_async(self._path(key)))
+                return _info(key, await self._client.head_async(self._path(key)))
         except ObjectNotFound:
             return None
 
@@ -75,12 +76,11 @@ class S3Store:
             raise StoreLied(f"The archive store did not send as many bytes of {key} as it had announced.")
 
     async def list(self, prefix: str = "") -> AsyncIterator[ObjectInfo]:
-        folders, _ = split_prefix(prefix)  # obstore lists whole folders only; the rest is sorted out here
-        async with self.explained(prefix):
-            async for page in self._client.list(self._prefix + "/".join(folders), chunk_size=1000):
-                for info in map(self._info, page):
-                    if info.key.startswith(prefix) and is_legal(info.key):
-                        yield info
+        split_prefix(prefix)
+        async for found in self._bucket.objects(self._prefix + prefix):
+            info = replace(found, key=found.key.removeprefix(self._prefix))
+            if is_legal(info.key):
+                yield info
 
     async def delete(self, key: str) -> None:
         with suppress(ObjectNotFound):
@@ -103,8 +103,10 @@ class S3Store:
 
     async def unfinished(self, prefix: str = "") -> AsyncIterator[UnfinishedUpload]:
         split_prefix(prefix)
-        for path, upload_id, since in await self._bucket.uploads(self._prefix + prefix):
-            yield UnfinishedUpload(path.removeprefix(self._prefix), upload_id, since)
+        async for found in self._bucket.uploads(self._prefix + prefix):
+            upload = replace(found, key=found.key.removeprefix(self._prefix))
+            if is_legal(upload.key):
+                yield upload
 
     async def discard(self, upload: UnfinishedUpload) -> None:
         await self._bucket.abort(self._path(upload.key), upload.upload_id)
@@ -116,11 +118,6 @@ class S3Store:
         check_key(key)
         check_key(self._prefix + key)
         return self._prefix + key
-
-    def _info(self, meta: "ObjectMeta") -> ObjectInfo:
-        return ObjectInfo(
-            meta["path"].removeprefix(self._prefix), meta["size"], meta["e_tag"] or "", meta["last_modified"]
-        )
 
     @asynccontextmanager
     async def explained(self, key: str) -> AsyncIterator[None]:
@@ -174,6 +171,10 @@ class _S3Upload:
         if info is None or info.size != self._size:
             raise StoreLied(f"The archive store took {self._size} bytes of {self._key} and shows {info and info.size}.")
         return info
+
+
+def _info(key: str, meta: "ObjectMeta") -> ObjectInfo:
+    return ObjectInfo(key, meta["size"], meta["e_tag"] or "", meta["last_modified"])
 
 
 def _client(bucket: Bucket) -> Client:

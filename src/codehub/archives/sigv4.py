@@ -1,6 +1,6 @@
 """Sign a request to S3 (AWS Signature Version 4, in the Authorization header).
 
-Only for the few requests that obstore cannot make; see `s3_requests`. Objects travel through obstore.
+Only for the requests in `s3_requests`. Objects travel through obstore, which signs for itself.
 """
 
 import hashlib
