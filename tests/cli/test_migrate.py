@@ -1,5 +1,7 @@
 """`codehub migrate` brings a database to the schema that this codehub knows, and says what it did."""
 
+import json
+
 import asyncpg
 
 from codehub.errors import ExitCode
@@ -21,6 +23,12 @@ async def test_a_check_changes_nothing(codehub: Command, empty_database_url: str
     assert outcome.code == ExitCode.SERVICE
     assert outcome.stderr.startswith("codehub: The database has no schema, but needs ")
     assert (await schema_state(empty_database_url)).current is None
+
+
+async def test_programs_get_an_object(codehub: Command, database_url: str) -> None:
+    head = (await schema_state(database_url)).head
+    outcome = await codehub("migrate", "--json", DATABASE_URL=database_url)
+    assert json.loads(outcome.stdout) == {"before": head, "after": head, "changed": False}
 
 
 async def test_a_newer_schema_is_left_alone(codehub: Command, database_url: str) -> None:

@@ -15,9 +15,12 @@ def register(app: typer.Typer) -> None:
 
 
 def config(
-    as_json: Annotated[bool, typer.Option("--json", help="For programs: an object by variable name.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write one JSON object, for programs.")] = False,
 ) -> None:
-    """Show every setting, its value and where it comes from. Secrets are hidden."""
+    """Show every setting, its value and where it comes from. Secrets are hidden.
+
+    Example: TTL_STANDBY_SECONDS=10800 codehub config
+    """
     from codehub.settings import Settings
     from codehub.settings.load import variables
 

@@ -1,6 +1,7 @@
 """`codehub migrate`: bring the database to the schema that this codehub knows."""
 
 import asyncio
+import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,12 +20,23 @@ def migrate(
     check: Annotated[
         bool, typer.Option("--check", help="Change nothing; exit 7 unless the schema is current.")
     ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write one JSON object, for programs.")] = False,
 ) -> None:
-    """Upgrade the database to the schema of this codehub. Safe to repeat, and to run while codehub is running."""
-    asyncio.run(_migrate(check=check))
+    """Upgrade the database to the schema of this codehub. Safe to repeat, and to run from several places at once.
+
+    Example: DATABASE_URL=postgresql://codehub@db/codehub codehub migrate
+    """
+    before = asyncio.run(_migrate(check=check))
+    if as_json:
+        typer.echo(json.dumps({"before": before.current, "after": before.head, "changed": not before.is_current}))
+    elif before.is_current:
+        typer.echo(f"The database has schema {before.head}: nothing to do.")
+    else:
+        typer.echo(f"The database had {_found(before)} and was upgraded to {before.head}.")
 
 
-async def _migrate(*, check: bool) -> None:
+async def _migrate(*, check: bool) -> "SchemaState":
+    """Upgrade where that is needed and allowed, and give the state before."""
     from codehub.settings import Settings
     from codehub.store.migrate import schema_state, upgrade
     from codehub.telemetry.health import check_database
@@ -40,13 +52,11 @@ async def _migrate(*, check: bool) -> None:
         raise ServiceError(
             f"The database has schema {before.current}, which this codehub does not know.", "Upgrade this codehub."
         )
-    if before.is_current:
-        typer.echo(f"The database has schema {before.head}: nothing to do.")
-    elif check:
+    if not before.is_current and check:
         raise ServiceError(f"The database has {_found(before)}, but needs {before.head}.", "Run: codehub migrate")
-    else:
+    if not before.is_current:
         await upgrade(url)
-        typer.echo(f"The database had {_found(before)} and was upgraded to {before.head}.")
+    return before
 
 
 def _found(state: "SchemaState") -> str:

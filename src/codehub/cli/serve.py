@@ -28,7 +28,10 @@ def serve(
     fd: Annotated[int | None, typer.Option(help="A listening socket that the parent process passes on.", min=0)] = None,
     listen: Annotated[str, typer.Option(help="The address to listen on (default: CODEHUB_LISTEN).")] = "",
 ) -> None:
-    """Answer requests until asked to end, then finish those under way."""
+    """Answer requests until asked to end, then finish those under way. For services that are run elsewhere.
+
+    Example: codehub serve --roles api --listen 0.0.0.0:8080
+    """
     from codehub.settings import Settings
     from codehub.telemetry import logs
 

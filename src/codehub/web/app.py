@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -38,6 +39,7 @@ def create_app(dependencies: Dependencies) -> FastAPI:
     )
     app = FastAPI(
         title="codehub",
+        version=version("codehub-server"),
         openapi_url="/api/v1/openapi.json",
         docs_url=None,  # the stock pages load scripts from elsewhere, which our content security policy forbids
         redoc_url=None,
