@@ -38,12 +38,10 @@ class Draft:
         self._lock = threading.Lock()
         self._resources = ExitStack()
         self._folder = self._begin()
-        self.size = 0
 
     def write(self, data: bytes) -> None:
         with self._lock:
             self._file.write(data)
-            self.size += len(data)
 
     def publish(self, *, replace: bool) -> os.stat_result:
         """Let the file appear: its bytes are on the disk before its name is, and its name before this returns."""
@@ -85,7 +83,7 @@ class Draft:
         try:
             os.rename(self._draft_name, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
         except FileNotFoundError as error:
-            raise UploadBroken(f"The upload of {self._name} was discarded while it was being written.") from error
+            raise self._discarded() from error
         except IsADirectoryError as error:
             raise self._is_folder() from error
 
@@ -94,13 +92,19 @@ class Draft:
             os.link(
                 self._draft_name, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder, follow_symlinks=False
             )
+        except FileNotFoundError as error:
+            raise self._discarded() from error
         except FileExistsError as error:
             try:
                 file_status(self._folder, self._name)
             except FileNotFoundError:
                 raise self._is_folder() from error
             raise AlreadyExists(f"There is already an object {'/'.join((*self._folders, self._name))}.") from error
-        os.unlink(self._draft_name, dir_fd=self._folder)
+        with suppress(FileNotFoundError):  # discarded a moment too late: the object is there
+            os.unlink(self._draft_name, dir_fd=self._folder)
+
+    def _discarded(self) -> UploadBroken:
+        return UploadBroken(f"The upload of {self._name} was discarded while it was being written.")
 
     def _is_folder(self) -> StoreRefused:
         return StoreRefused(

@@ -49,10 +49,10 @@ class Upload(Protocol):
 
 
 class ObjectStore(Protocol):
-    """Objects by key. Every failure is a StoreError; a failed write leaves no object, and never a part of one.
+    """Objects by key. Every failure is a StoreError.
 
-    Keys are '/'-separated names (see `keys`). What was written is durable and seen by every reader when the call
-    returns.
+    Keys are '/'-separated names (see `keys`). When a write returns, the object is durable and every reader sees it. When
+    a write fails or is cancelled, nothing of it is visible, or the whole where only the answer was lost; never a part.
     """
 
     async def put(self, key: str, data: bytes) -> None:
@@ -63,8 +63,7 @@ class ObjectStore(Protocol):
         ...
 
     async def create(self, key: str, data: bytes) -> None:
-        """Write a small object only if there is none: of several at once exactly one wins, the others get
-        AlreadyExists.
+        """Write a small object only if there is none: of several at once one wins, the others get AlreadyExists.
 
         Stores exist that ignore the condition; `probe` finds them, and nothing may rest on `create` alone there.
         """

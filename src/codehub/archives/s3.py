@@ -115,9 +115,9 @@ class S3Store:
         await self._bucket.check()
 
     def _path(self, key: str) -> str:
-        check_key(key)
-        check_key(self._prefix + key)
-        return self._prefix + key
+        path = self._prefix + key
+        check_key(path)
+        return path
 
     @asynccontextmanager
     async def explained(self, key: str) -> AsyncIterator[None]:
