@@ -16,7 +16,7 @@ PIECES = st.sampled_from(["..", ".", "/", "\\", "\0", "a", "ü", " ", "%", "~", 
 @example("a/../../b")
 def test_a_legal_key_never_leaves_its_folder(key: str) -> None:
     if is_legal(key):
-        assert os.path.normpath(f"/root/{key}") == f"/root/{key}"
+        assert os.path.normpath(f"/store/{key}") == f"/store/{key}"
         assert "/".join(check_key(key)) == key
 
 

@@ -24,6 +24,7 @@ from codehub.archives.errors import (
 )
 from codehub.archives.keys import is_legal
 from codehub.archives.object_store import ObjectStore, read_all
+from codehub.archives.probe import probe
 from codehub.stack.seaweedfs import SeaweedFS
 
 MIB = 1024 * 1024
@@ -440,8 +441,10 @@ async def test_a_discarded_upload_cannot_be_completed(store: ObjectStore) -> Non
     assert await keys_of(store) == []
 
 
-# Liveness
+# What start and `doctor` ask
 
 
-async def test_a_store_that_answers_pings(store: ObjectStore) -> None:
+async def test_the_store_answers_and_keeps_every_promise_that_is_probed(store: ObjectStore) -> None:
     await store.ping()
+    assert (await probe(store)).missing == ()
+    assert await keys_of(store) == []

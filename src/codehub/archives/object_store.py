@@ -51,8 +51,9 @@ class Upload(Protocol):
 class ObjectStore(Protocol):
     """Objects by key. Every failure is a StoreError.
 
-    Keys are '/'-separated names (see `keys`). When a write returns, the object is durable and every reader sees it. When
-    a write fails or is cancelled, nothing of it is visible, or the whole where only the answer was lost; never a part.
+    Keys are '/'-separated names (see `keys`). When a write returns, the object is durable and every reader sees it.
+    When a write fails or is cancelled, nothing of it is visible, or the whole where only the answer was lost; never a
+    part.
     """
 
     async def put(self, key: str, data: bytes) -> None:
