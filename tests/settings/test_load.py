@@ -26,7 +26,7 @@ def source_of(settings: Settings, name: str) -> str:
 
 
 def test_without_any_file_or_variable_the_defaults_hold(folder: Path) -> None:
-    settings = Settings.load({}, folder)
+    settings = load(folder)
     assert settings.codehub.listen_address == ("127.0.0.1", 8080)
     assert settings.ttl.standby_seconds == 600
     assert settings.database.url is None
