@@ -3,12 +3,30 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import delete, func, select, tuple_
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import TextClause, Uuid, bindparam, select, text
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.types import Text
 
 from codehub.decide.orphans import Found, Generation, OrphanKind
 from codehub.store.seat import PostgresSeat
 from codehub.store.tables import archives, orphans
+
+_FOUND = (
+    bindparam("kinds", type_=ARRAY(Text)),
+    bindparam("keys", type_=ARRAY(Text)),
+    bindparam("workspace_ids", type_=ARRAY(Uuid)),
+)
+_NOTE = text("""
+    INSERT INTO orphans (kind, key, workspace_id, first_seen)
+    SELECT kind, key, workspace_id, clock_timestamp()
+    FROM unnest(:kinds, :keys, :workspace_ids) AS found (kind, key, workspace_id)
+    ON CONFLICT DO NOTHING
+""").bindparams(*_FOUND)
+_FORGET = text("""
+    DELETE FROM orphans
+    USING unnest(:kinds, :keys, :workspace_ids) AS found (kind, key, workspace_id)
+    WHERE (orphans.kind, orphans.key, orphans.workspace_id) = (found.kind, found.key, found.workspace_id)
+""").bindparams(*_FOUND)
 
 
 class PostgresCollector:
@@ -27,23 +45,18 @@ class PostgresCollector:
             return {Found(OrphanKind(row.kind), row.key, row.workspace_id): row.first_seen for row in rows}
 
     async def note_orphans(self, found: Sequence[Found]) -> None:
-        if not found:
-            return
-        notes = [
-            {
-                "kind": each.kind,
-                "key": each.key,
-                "workspace_id": each.workspace_id,
-                "first_seen": func.clock_timestamp(),
-            }
-            for each in found
-        ]
-        async with self._seat.transaction() as connection:
-            await connection.execute(insert(orphans).values(notes).on_conflict_do_nothing())
+        await self._execute(_NOTE, found)
 
     async def forget_orphans(self, found: Sequence[Found]) -> None:
+        await self._execute(_FORGET, found)
+
+    async def _execute(self, statement: TextClause, found: Sequence[Found]) -> None:
         if not found:
             return
-        named = tuple_(orphans.c.kind, orphans.c.key).in_([(each.kind, each.key) for each in found])
+        values = {
+            "kinds": [each.kind for each in found],
+            "keys": [each.key for each in found],
+            "workspace_ids": [each.workspace_id for each in found],
+        }
         async with self._seat.transaction() as connection:
-            await connection.execute(delete(orphans).where(named))
+            await connection.execute(statement, values)

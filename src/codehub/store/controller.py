@@ -4,7 +4,19 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Uuid, bindparam, func, or_, select, text, tuple_, update
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    Integer,
+    Uuid,
+    bindparam,
+    func,
+    literal_column,
+    or_,
+    select,
+    text,
+    tuple_,
+)
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.types import Text
@@ -13,21 +25,22 @@ from codehub.decide.steps import AFTER_ACTION
 from codehub.model.plans import Answer, Begin, Died, Dismiss, Finish, GiveUp, Retry, Withdraw
 from codehub.model.states import Desired, Operation, Phase, Step
 from codehub.model.workspace import RequestKind, Workspace, incarnation_name
-from codehub.store.events import Event, EventKind, operation_event, phase_event, tell
+from codehub.store.compare_and_set import NOW, compare_and_set
+from codehub.store.history import Event, EventKind, operation_event, phase_event, request_event
 from codehub.store.protocols import Judged, NewArchive
 from codehub.store.rows import WORKSPACE_COLUMNS, to_workspace
 from codehub.store.seat import PostgresSeat
 from codehub.store.tables import archives, workspaces
 
-NOW = func.clock_timestamp()
 NO_ERROR: dict[str, Any] = {"error_reason": None, "error_count": 0, "next_attempt_at": None}
 AT_REST: dict[str, Any] = {"operation": Operation.NONE, "op_step": None, "op_attempt": 0, "op_clock_at": None}
 
 _MAKES_A_VOLUME = (Operation.PROVISIONING, Operation.RESTORING)
 _MAKES_AN_ARCHIVE = (Operation.ARCHIVING, Operation.CREATE_EMPTY_ARCHIVE)
 
-_UNSETTLED = text("NOT settled")  # as the index says it
-_UNHURRIED = workspaces.c.desired_state != "RUNNING"
+# As the index says them: what is bound as a parameter the planner cannot match with an index.
+_UNSETTLED = text("NOT settled")
+_UNHURRIED: ColumnElement[bool] = literal_column("(desired_state <> 'RUNNING')", Boolean)
 
 _JUDGED = text("""
     WITH changed AS (
@@ -35,12 +48,13 @@ _JUDGED = text("""
         SET phase = judged.after,
             phase_changed_at = CASE WHEN judged.after <> judged.before THEN clock_timestamp() ELSE phase_changed_at END,
             judged_at = judged.observed_at
-        FROM unnest(:ids, :op_ids, :steps, :before, :after, :observed)
-             AS judged (id, op_id, step, before, after, observed_at)
+        FROM unnest(:ids, :op_ids, :steps, :attempts, :before, :after, :observed)
+             AS judged (id, op_id, step, attempt, before, after, observed_at)
         WHERE workspaces.id = judged.id
           AND workspaces.phase = judged.before
           AND workspaces.op_id IS NOT DISTINCT FROM judged.op_id
           AND workspaces.op_step IS NOT DISTINCT FROM judged.step
+          AND workspaces.op_attempt = judged.attempt
         RETURNING workspaces.id, judged.before, judged.after
     ), told AS (
         INSERT INTO workspace_events (workspace_id, kind, before, after)
@@ -51,6 +65,7 @@ _JUDGED = text("""
     bindparam("ids", type_=ARRAY(Uuid)),
     bindparam("op_ids", type_=ARRAY(Uuid)),
     bindparam("steps", type_=ARRAY(Text)),
+    bindparam("attempts", type_=ARRAY(Integer)),
     bindparam("before", type_=ARRAY(Text)),
     bindparam("after", type_=ARRAY(Text)),
     bindparam("observed", type_=ARRAY(workspaces.c.observed_at.type)),
@@ -86,6 +101,7 @@ class PostgresController:
                     "ids": [row.id for row in rows],
                     "op_ids": [row.op_id for row in rows],
                     "steps": [row.op_step for row in rows],
+                    "attempts": [row.op_attempt for row in rows],
                     "before": [row.phase for row in rows],
                     "after": [each.phase for each in batch],
                     "observed": [row.observed_at for row in rows],
@@ -108,11 +124,13 @@ class PostgresController:
             values |= {"op_volume": incarnation_name(workspace.id, op_id, 1), **_home_ctx(restore_marker=None)}
         if operation in _MAKES_AN_ARCHIVE:
             values |= {"archive_op_id": op_id}
+        story = operation_event(workspace.operation, operation)
+        guards: list[ColumnElement[bool]] = [workspaces.c.desired_state == workspace.desired_state]
         if begin.consumes is not None:
             values |= {**NO_ERROR, "request": None}
-        guard = workspaces.c.desired_state == workspace.desired_state
-        story = operation_event(workspace.operation, operation)
-        return await self._transition(workspace, values, story, phase, guard)
+            story = [request_event(begin.consumes, "granted"), *story]
+            guards.append(_asks(begin.consumes.id))
+        return await self._transition(workspace, values, story, phase, *guards)
 
     async def enter(self, workspace: Workspace, step: Step) -> Workspace | None:
         if step is not Step.RELEASE:
@@ -121,8 +139,13 @@ class PostgresController:
             workspaces.c.desired_state == Desired.ARCHIVED,
             workspaces.c.request["kind"].astext == RequestKind.RESTORE,
         )
-        values = {"op_step": step, "op_volume": workspace.home_volume, "home_volume": None}
-        guards = still_wished, workspaces.c.deleted_at.is_(None), workspaces.c.archive_key.is_not(None)
+        values = {"op_step": step, "op_volume": workspaces.c.home_volume, "home_volume": None}
+        guards = (
+            still_wished,
+            workspaces.c.deleted_at.is_(None),
+            workspaces.c.archive_key.is_not(None),
+            workspaces.c.home_volume.is_not(None),  # entered twice, it would forget what it has let go of
+        )
         return await self._transition(workspace, values, [], None, *guards)
 
     async def acted(self, workspace: Workspace, step: Step, archive: NewArchive | None = None) -> Workspace | None:
@@ -131,7 +154,7 @@ class PostgresController:
         if archive is not None:
             values |= {"archive_key": archive.key}
         async with self._seat.transaction() as connection:
-            changed = await self._change(connection, workspace, values, [])
+            changed = await compare_and_set(connection, workspace, values, [], workspaces.c.op_step == step)
             if changed is not None and archive is not None:
                 await _record_archive(connection, changed, archive)
             return changed
@@ -142,7 +165,7 @@ class PostgresController:
             **NO_ERROR,
             **_home_ctx(restore_marker=finish.restore_marker),
             "home_volume": finish.home_volume,
-            "op_volume": None,
+            "op_volume": finish.op_volume,
         }
         story = operation_event(workspace.operation, Operation.NONE, "done")
         return await self._transition(workspace, values, story, finish.phase)
@@ -173,7 +196,6 @@ class PostgresController:
             "error_reason": reason,
             "error_count": give_up.error_count,
             "next_attempt_at": None,
-            "request": None,
         }
         if workspace.operation is not Operation.NONE:
             values |= {"acted_at": NOW}  # what it had done by then, only a new look can tell
@@ -181,7 +203,12 @@ class PostgresController:
             Event(EventKind.FAILURE, workspace.operation, reason=reason, detail=give_up.fault.detail),
             *operation_event(workspace.operation, Operation.NONE, reason),
         ]
-        return await self._transition(workspace, values, story, Phase.ERROR, workspaces.c.deleted_at.is_(None))
+        guards: list[ColumnElement[bool]] = [workspaces.c.deleted_at.is_(None)]
+        if workspace.request is not None:  # one that came later is not this failure's to drop
+            values |= {"request": None}
+            story.append(request_event(workspace.request, "dismissed", reason))
+            guards.append(_asks(workspace.request.id))
+        return await self._transition(workspace, values, story, Phase.ERROR, *guards)
 
     async def died(self, workspace: Workspace, died: Died) -> Workspace | None:
         values = {"recent_deaths": list(died.deaths), "next_attempt_at": died.at}
@@ -196,13 +223,12 @@ class PostgresController:
         }
         if answer.done:
             values |= {"request": None}
-        story = [Event(EventKind.REQUEST, after=answer.request.kind, actor=answer.request.actor, reason="granted")]
+        story = [request_event(answer.request, "granted")]
         return await self._transition(workspace, values, story, phase, _asks(answer.request.id))
 
     async def dismiss(self, workspace: Workspace, dismiss: Dismiss) -> Workspace | None:
-        asked = dismiss.request
-        event = Event(EventKind.REQUEST, after=asked.kind, actor=asked.actor, reason="dismissed", detail=dismiss.why)
-        return await self._transition(workspace, {"request": None}, [event], None, _asks(asked.id))
+        story = [request_event(dismiss.request, "dismissed", dismiss.why)]
+        return await self._transition(workspace, {"request": None}, story, None, _asks(dismiss.request.id))
 
     async def _transition(
         self,
@@ -216,37 +242,7 @@ class PostgresController:
             values = {**values, "phase": phase, "phase_changed_at": NOW}
             story = [*story, *phase_event(workspace.phase, phase)]
         async with self._seat.transaction() as connection:
-            return await self._change(connection, workspace, values, story, *guards)
-
-    async def _change(
-        self,
-        connection: AsyncConnection,
-        workspace: Workspace,
-        values: dict[str, Any],
-        story: Sequence[Event],
-        *guards: ColumnElement[bool],
-    ) -> Workspace | None:
-        """Compare and set: the row still has the operation, step, attempt and phase that the decision was made on."""
-        changed = (
-            update(workspaces)
-            .where(
-                workspaces.c.id == workspace.id,
-                workspaces.c.operation == workspace.operation,
-                workspaces.c.op_id.is_not_distinct_from(workspace.op_id),
-                workspaces.c.op_step.is_not_distinct_from(workspace.op_step),
-                workspaces.c.op_attempt == workspace.op_attempt,
-                workspaces.c.phase == workspace.phase,
-                *guards,
-            )
-            .values(judged_at=workspace.observed_at, **values)
-            .returning(*WORKSPACE_COLUMNS)
-            .cte("changed")
-        )
-        query = select(changed)
-        if story:
-            query = query.add_cte(tell(changed, story))
-        row = (await connection.execute(query)).first()
-        return to_workspace(row) if row is not None else None
+            return await compare_and_set(connection, workspace, values, story, *guards)
 
 
 def _home_ctx(*, restore_marker: str | None) -> dict[str, Any]:
@@ -260,6 +256,8 @@ def _asks(request_id: UUID) -> ColumnElement[bool]:
 
 
 async def _record_archive(connection: AsyncConnection, workspace: Workspace, archive: NewArchive) -> None:
+    """One row for each key. An archive that was made again under its key (contract 7) is described anew."""
+    found = {"size": archive.size, "checksum": archive.checksum, "entries": archive.entries, "verified_at": NOW}
     newest = select(func.coalesce(func.max(archives.c.generation), 0)).where(archives.c.workspace_id == workspace.id)
     await connection.execute(
         insert(archives)
@@ -268,13 +266,10 @@ async def _record_archive(connection: AsyncConnection, workspace: Workspace, arc
             workspace_id=workspace.id,
             generation=newest.scalar_subquery() + 1,
             key=archive.key,
-            size=archive.size,
-            checksum=archive.checksum,
-            entries=archive.entries,
             op_id=workspace.op_id,
             made_at=NOW,
-            verified_at=NOW,
             kept=False,
+            **found,
         )
-        .on_conflict_do_nothing(index_elements=["key"])
+        .on_conflict_do_update(index_elements=["key"], set_=found)
     )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Uuid, and_, bindparam, or_, select, text
+from sqlalchemy import ColumnElement, Uuid, and_, any_, bindparam, or_, select, text
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, insert
 
 from codehub.model.workspace import Workspace
@@ -24,11 +24,12 @@ _WRITE_CONDITIONS = text("""
     bindparam("observed", type_=ARRAY(workspaces.c.observed_at.type)),
 )
 
+# As the index says it: what is bound as a parameter the planner cannot match with an index.
 _MAY_HAVE_SOMETHING = or_(
     workspaces.c.home_volume.is_not(None),
     workspaces.c.op_volume.is_not(None),
     workspaces.c.observed_at.is_(None),
-    workspaces.c.operation != "NONE",
+    text("operation <> 'NONE'"),
 )
 _ARCHIVE_UNSEEN = and_(
     workspaces.c.archive_key.is_not(None),
@@ -44,9 +45,9 @@ class PostgresObserver:
         return await self._page(_MAY_HAVE_SOMETHING, after, limit)
 
     async def workspaces(self, ids: Sequence[UUID]) -> Sequence[Workspace]:
+        query = select(*WORKSPACE_COLUMNS).where(workspaces.c.id == any_(bindparam("ids", type_=ARRAY(Uuid))))
         async with self._seat.transaction() as connection:
-            rows = await connection.execute(select(*WORKSPACE_COLUMNS).where(workspaces.c.id.in_(ids)))
-            return [to_workspace(row) for row in rows]
+            return [to_workspace(row) for row in await connection.execute(query, {"ids": list(ids)})]
 
     async def unseen_archives(self, limit: int) -> Sequence[Workspace]:
         return await self._page(_ARCHIVE_UNSEEN, None, limit)

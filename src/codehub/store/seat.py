@@ -6,9 +6,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
 
+import asyncpg
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError, InterfaceError, InvalidRequestError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.exc import DBAPIError, InvalidRequestError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from codehub.store.engine import single
 from codehub.store.protocols import SeatLost, Term
@@ -16,6 +17,8 @@ from codehub.store.protocols import SeatLost, Term
 LOCK_WAIT_MS = 1000
 """How long a candidate waits inside the server at a time: longer would keep VACUUM from its work."""
 LOCK_NOT_AVAILABLE = "55P03"
+SESSION_ENDED = ("08", "57P", "25P03", "25P04")
+"""How the SQLSTATE of an error begins with which the server ends the session: shutdown, termination, lease run out."""
 
 _TAKE_OFFICE = text("""
     INSERT INTO system_locks AS locks (lock_name, holder_id, epoch, acquired_at, released)
@@ -24,6 +27,8 @@ _TAKE_OFFICE = text("""
         SET holder_id = :holder_id, epoch = locks.epoch + 1, acquired_at = clock_timestamp(), released = false
     RETURNING epoch
 """)
+_WAIT_FOR_LOCK = text("SELECT pg_advisory_lock(:key)")
+_UNLOCK = text("SELECT pg_advisory_unlock(:key)")
 _PREDECESSOR = text("SELECT released FROM system_locks WHERE lock_name = :lock_name FOR UPDATE")
 _LEAVE_OFFICE = text(
     "UPDATE system_locks SET released = true WHERE lock_name = :lock_name AND holder_id = :holder_id AND epoch = :epoch"
@@ -46,27 +51,36 @@ class PostgresSeat:
     """Made by `PostgresSeat.take`. The lock is a lease that the server enforces: a holder that is frozen or cut off
     loses its session, and with it the lock, after `lease_seconds` without a word."""
 
-    def __init__(self, engine: AsyncEngine, connection: AsyncConnection, lock_name: str, holder_id: str) -> None:
-        self._engine = engine
+    def __init__(
+        self,
+        connection: AsyncConnection,
+        driver: asyncpg.Connection,
+        lock_name: str,
+        holder_id: str,
+        lease_seconds: float,
+    ) -> None:
         self._connection = connection
+        self._driver = driver
         self._lock_name = lock_name
         self._holder_id = holder_id
         self._key = lock_key(lock_name)
+        self._lease_seconds = lease_seconds
         self._term: Term | None = None
         self._turn = asyncio.Lock()  # the driver does one thing at a time
         self._lost = False
         self._when_lost: list[Callable[[], None]] = []
+        self._driver.add_termination_listener(lambda _: self._be_lost())
 
     @classmethod
     async def take(cls, database_url: str, lock_name: str, holder_id: str, lease_seconds: float) -> "PostgresSeat":
-        lease_ms = str(int(lease_seconds * 1000))
+        lease_ms = int(lease_seconds * 1000)
         engine = single(
             database_url,
             f"codehub {lock_name}",
-            idle_session_timeout=lease_ms,
-            idle_in_transaction_session_timeout=lease_ms,
-            statement_timeout=str(max(int(lease_seconds * 500), LOCK_WAIT_MS + 500)),
-            lock_timeout=str(LOCK_WAIT_MS),
+            idle_session_timeout=str(lease_ms),
+            idle_in_transaction_session_timeout=str(lease_ms),
+            statement_timeout=str(lease_ms // 2),
+            lock_timeout=str(min(LOCK_WAIT_MS, lease_ms // 4)),
             client_connection_check_interval="500",
             tcp_keepalives_idle="2",
             tcp_keepalives_interval="1",
@@ -74,25 +88,22 @@ class PostgresSeat:
         )
         try:
             connection = await engine.connect()
-            seat = cls(engine, connection, lock_name, holder_id)
-            driver = (await connection.get_raw_connection()).driver_connection
-            driver.add_termination_listener(lambda _: seat._be_lost())  # type: ignore[union-attr]
         except (OSError, DBAPIError) as error:
-            await engine.dispose()
             raise SeatLost(str(error)) from error
-        return seat
+        driver = (await connection.get_raw_connection()).driver_connection
+        return cls(connection, driver, lock_name, holder_id, lease_seconds)
 
     async def campaign(self) -> Term | None:
         if self._term is not None:
             return self._term  # session locks stack: a second acquire would need a second release
         try:
             async with self.transaction() as connection:
-                await connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": self._key})
+                await connection.execute(_WAIT_FOR_LOCK, {"key": self._key})
         except DBAPIError as error:
             if getattr(error.orig, "sqlstate", None) == LOCK_NOT_AVAILABLE:
                 return None
-            raise
-        async with self.transaction() as connection:
+            raise self._give_away() from error
+        async with self._wholly() as connection:
             released = await connection.scalar(_PREDECESSOR, {"lock_name": self._lock_name})
             epoch = await connection.scalar(_TAKE_OFFICE, {"lock_name": self._lock_name, "holder_id": self._holder_id})
         self._term = Term(epoch, predecessor_released=released is not False)
@@ -114,42 +125,73 @@ class PostgresSeat:
     async def resign(self) -> None:
         if self._term is None:
             return
-        async with self.transaction() as connection:
-            await connection.execute(
-                _LEAVE_OFFICE,
-                {"lock_name": self._lock_name, "holder_id": self._holder_id, "epoch": self._term.epoch},
-            )
-        async with self.transaction() as connection:
-            await connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": self._key})
+        office = {"lock_name": self._lock_name, "holder_id": self._holder_id, "epoch": self._term.epoch}
+        async with self._wholly() as connection:
+            await connection.execute(_LEAVE_OFFICE, office)
+        async with self._wholly() as connection:
+            await connection.execute(_UNLOCK, {"key": self._key})
         self._term = None
 
     async def close(self) -> None:
+        """Hang up without waiting: neither a statement under way nor a server that does not answer holds this up."""
         self._when_lost.clear()
+        self._be_lost()
         async with self._turn:
-            self._lost = True
-            await self._connection.close()
-            await self._engine.dispose()
+            if not self._connection.closed:
+                await self._connection.invalidate()
+                await self._connection.close()
 
     def when_lost(self, callback: Callable[[], None]) -> None:
-        self._when_lost.append(callback)
+        if self._lost:
+            callback()
+        else:
+            self._when_lost.append(callback)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncConnection]:
-        """One short transaction. Nothing stays open between two of them, and nothing foreign happens inside."""
+        """One short transaction. Nothing stays open between two of them, and nothing foreign happens inside.
+
+        One that is cancelled on its way, or has no answer when the lease is over, costs the seat: nobody knows how far
+        the server has come, and SQLAlchemy would go on over a new connection, which holds no lock."""
         async with self._turn:
             if self._lost:
                 raise SeatLost(self._lock_name)
+            patience = asyncio.get_running_loop().call_later(self._lease_seconds, self._be_lost)
             try:
                 async with self._connection.begin():
                     yield self._connection
-            except (DBAPIError, InterfaceError, InvalidRequestError, OSError) as error:
-                if self._connection.invalidated or getattr(error, "connection_invalidated", False):
-                    self._be_lost()
-                    raise SeatLost(self._lock_name) from error
+            except (DBAPIError, InvalidRequestError, OSError) as error:
+                if not self._has_ended(error):
+                    raise
+                raise self._give_away() from error
+            except asyncio.CancelledError:
+                self._be_lost()
                 raise
+            finally:
+                patience.cancel()
+
+    @asynccontextmanager
+    async def _wholly(self) -> AsyncIterator[AsyncConnection]:
+        """A transaction of which nothing less than all will do: a lock that is held, but not known to be, leaks."""
+        try:
+            async with self.transaction() as connection:
+                yield connection
+        except DBAPIError as error:
+            raise self._give_away() from error
+
+    def _has_ended(self, error: Exception) -> bool:
+        sqlstate = getattr(getattr(error, "orig", None), "sqlstate", None) or ""
+        return self._lost or self._driver.is_closed() or sqlstate.startswith(SESSION_ENDED)
+
+    def _give_away(self) -> SeatLost:
+        self._be_lost()
+        return SeatLost(self._lock_name)
 
     def _be_lost(self) -> None:
+        if self._lost:
+            return
         self._lost, self._term = True, None
+        self._driver.terminate()
         callbacks, self._when_lost = self._when_lost, []
         for callback in callbacks:
             callback()

@@ -11,7 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from codehub.model.states import Desired
 from codehub.model.workspace import Request, Workspace
-from codehub.store.events import Event, EventKind, tell
+from codehub.store.events import tell
+from codehub.store.history import Event, EventKind, request_event
 from codehub.store.rows import WORKSPACE_COLUMNS, from_request, to_workspace
 from codehub.store.tables import workspaces
 
@@ -53,8 +54,8 @@ async def wish(
 
 async def place_request(connection: AsyncConnection, workspace: Workspace, request: Request) -> Workspace | None:
     """Ask for more than a wish. None where it was deleted, or another request is still to be answered."""
-    event = Event(EventKind.REQUEST, after=request.kind, reason="asked", actor=request.actor)
     values = {"request": from_request(request)}
+    event = request_event(request, "asked")
     return await _change(connection, workspace.id, values, event, workspaces.c.request.is_(None))
 
 

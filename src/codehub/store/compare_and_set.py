@@ -1,0 +1,46 @@
+"""The one way in which the controller changes a row: only if it is still the row that was decided on."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from codehub.model.workspace import Workspace
+from codehub.store.events import tell
+from codehub.store.history import Event
+from codehub.store.rows import WORKSPACE_COLUMNS, to_workspace
+from codehub.store.tables import workspaces
+
+NOW = func.clock_timestamp()
+
+
+async def compare_and_set(
+    connection: AsyncConnection,
+    workspace: Workspace,
+    values: dict[str, Any],
+    story: Sequence[Event],
+    *guards: ColumnElement[bool],
+) -> Workspace | None:
+    """Write values and story where operation, step, attempt and phase are those of the snapshot and the guards hold.
+    None, and nothing is written, where they are not."""
+    changed = (
+        update(workspaces)
+        .where(
+            workspaces.c.id == workspace.id,
+            workspaces.c.operation == workspace.operation,
+            workspaces.c.op_id.is_not_distinct_from(workspace.op_id),
+            workspaces.c.op_step.is_not_distinct_from(workspace.op_step),
+            workspaces.c.op_attempt == workspace.op_attempt,
+            workspaces.c.phase == workspace.phase,
+            *guards,
+        )
+        .values(judged_at=workspace.observed_at, **values)
+        .returning(*WORKSPACE_COLUMNS)
+        .cte("changed")
+    )
+    query = select(changed)
+    if story:
+        query = query.add_cte(tell(changed, story))
+    row = (await connection.execute(query)).first()
+    return to_workspace(row) if row is not None else None
