@@ -1,0 +1,250 @@
+"""The twin of what the WorkspaceController writes: the same guards, the same values, the same history."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from tests.simulation.memory_database import MemoryArchive, MemoryDatabase, is_settled
+from tests.simulation.memory_seat import MemorySeat
+
+from codehub.decide.steps import AFTER_ACTION
+from codehub.model.plans import Answer, Begin, Died, Dismiss, Finish, GiveUp, Retry, Withdraw
+from codehub.model.states import Desired, Operation, Phase, Step
+from codehub.model.workspace import Request, RequestKind, Workspace, incarnation_name
+from codehub.store.history import Event, EventKind, operation_event, phase_event, request_event
+from codehub.store.protocols import Judged, NewArchive
+
+Guard = Callable[[Workspace], bool]
+Change = Callable[[Workspace, datetime], dict[str, Any]]
+"""What the row gets, from what it is and the time in the database."""
+
+NO_ERROR: dict[str, Any] = {"error_reason": None, "error_count": 0, "next_attempt_at": None}
+AT_REST: dict[str, Any] = {"operation": Operation.NONE, "op_step": None, "op_attempt": 0, "op_clock_at": None}
+
+
+class MemoryController:
+    def __init__(self, seat: MemorySeat) -> None:
+        self._seat = seat
+
+    async def unsettled(self, after: Workspace | None, limit: int) -> Sequence[Workspace]:
+        async with self._seat.transaction() as database:
+            waiting = [row for row in database.rows.values() if not is_settled(row)]
+            beyond = [row for row in waiting if after is None or _place(row) > _place(after)]
+            return sorted(beyond, key=_place)[:limit]
+
+    async def workspace(self, workspace_id: UUID) -> Workspace | None:
+        async with self._seat.transaction() as database:
+            return database.rows.get(workspace_id)
+
+    async def judged(self, batch: Sequence[Judged]) -> int:
+        async with self._seat.transaction() as database:
+            found = [(database.rows.get(each.workspace.id), each) for each in batch]
+            same = [
+                (row, each) for row, each in found if row is not None and _identity(row) == _identity(each.workspace)
+            ]
+            now = database.clock()
+            database.write(
+                *(
+                    replace(
+                        row,
+                        phase=each.phase,
+                        phase_changed_at=row.phase_changed_at if each.phase is row.phase else now,
+                        judged_at=each.workspace.observed_at,
+                    )
+                    for row, each in same
+                )
+            )
+            for row, each in same:
+                database.tell(row.id, phase_event(row.phase, each.phase))
+            return len(same)
+
+    async def claim(self, workspace: Workspace, begin: Begin, op_id: UUID, phase: Phase) -> Workspace | None:
+        operation = begin.operation
+        named: dict[str, Any] = {}
+        if operation in (Operation.PROVISIONING, Operation.RESTORING):
+            named |= {"op_volume": incarnation_name(workspace.id, op_id, 1), "restore_marker": None}
+        if operation in (Operation.ARCHIVING, Operation.CREATE_EMPTY_ARCHIVE):
+            named |= {"archive_op_id": op_id}
+        story = operation_event(workspace.operation, operation)
+        guards: list[Guard] = [lambda row: row.desired_state is workspace.desired_state]
+        if begin.consumes is not None:
+            named |= {**NO_ERROR, "request": None}
+            story = [request_event(begin.consumes, "granted"), *story]
+            guards.append(_asks(begin.consumes))
+        return await self._transition(
+            workspace,
+            lambda _, now: {
+                "operation": operation,
+                "op_id": op_id,
+                "op_started_at": now,
+                "op_clock_at": now,
+                "op_step": begin.step,
+                "op_attempt": 1,
+                "next_attempt_at": None,
+                **named,
+            },
+            story,
+            phase,
+            *guards,
+        )
+
+    async def enter(self, workspace: Workspace, step: Step) -> Workspace | None:
+        if step is not Step.RELEASE:
+            return await self._transition(workspace, lambda *_: {"op_step": step}, [])
+        return await self._transition(
+            workspace,
+            lambda row, _: {"op_step": step, "op_volume": row.home_volume, "home_volume": None},
+            [],
+            None,
+            _may_release,
+        )
+
+    async def acted(self, workspace: Workspace, step: Step, archive: NewArchive | None = None) -> Workspace | None:
+        moved = "op_clock_at" if step is Step.PULL else "acted_at"
+        key = {} if archive is None else {"archive_key": archive.key}
+        return await self._transition(
+            workspace,
+            lambda _, now: {"op_step": AFTER_ACTION[step], moved: now, **key},
+            [],
+            None,
+            lambda row: row.op_step is step,
+            archive=archive,
+        )
+
+    async def finish(self, workspace: Workspace, finish: Finish) -> Workspace | None:
+        volumes = {"home_volume": finish.home_volume, "op_volume": finish.op_volume}
+        return await self._transition(
+            workspace,
+            lambda *_: {**AT_REST, **NO_ERROR, **volumes, "restore_marker": finish.restore_marker},
+            operation_event(workspace.operation, Operation.NONE, "done"),
+            finish.phase,
+        )
+
+    async def withdraw(self, workspace: Workspace, withdraw: Withdraw, phase: Phase) -> Workspace | None:
+        story = operation_event(workspace.operation, Operation.NONE, withdraw.why)
+        return await self._transition(workspace, lambda _, now: {**AT_REST, **NO_ERROR, "acted_at": now}, story, phase)
+
+    async def retry(self, workspace: Workspace, retry: Retry) -> Workspace | None:
+        attempt, made = workspace.op_attempt + 1, {}
+        if workspace.operation in (Operation.PROVISIONING, Operation.RESTORING) and workspace.op_id is not None:
+            made = {"op_volume": incarnation_name(workspace.id, workspace.op_id, attempt)}
+        fault = retry.fault
+        return await self._transition(
+            workspace,
+            lambda _, now: {
+                "op_step": retry.step,
+                "op_attempt": attempt,
+                "op_clock_at": retry.at,
+                "next_attempt_at": retry.at,
+                "acted_at": now,
+                "error_reason": fault.reason,
+                "error_count": workspace.error_count + 1,
+                **made,
+            },
+            [Event(EventKind.FAILURE, workspace.operation, reason=fault.reason, detail=fault.detail)],
+        )
+
+    async def give_up(self, workspace: Workspace, give_up: GiveUp) -> Workspace | None:
+        reason, asked = give_up.fault.reason, workspace.request
+        failed = {"error_reason": reason, "error_count": give_up.error_count, "next_attempt_at": None}
+        story = [
+            Event(EventKind.FAILURE, workspace.operation, reason=reason, detail=give_up.fault.detail),
+            *operation_event(workspace.operation, Operation.NONE, reason),
+        ]
+        guards: list[Guard] = [lambda row: row.deleted_at is None]
+        if asked is not None:
+            story.append(request_event(asked, "dismissed", reason))
+            guards.append(_asks(asked))
+        return await self._transition(
+            workspace,
+            lambda row, now: {
+                **AT_REST,
+                **failed,
+                "request": None if asked is not None else row.request,
+                "acted_at": row.acted_at if row.operation is Operation.NONE else now,
+            },
+            story,
+            Phase.ERROR,
+            *guards,
+        )
+
+    async def died(self, workspace: Workspace, died: Died) -> Workspace | None:
+        values = {"recent_deaths": died.deaths, "next_attempt_at": died.at}
+        return await self._transition(workspace, lambda *_: values, [Event(EventKind.DEATH)], Phase.STANDBY)
+
+    async def answer(self, workspace: Workspace, answer: Answer, phase: Phase) -> Workspace | None:
+        home = {"home_volume": answer.home_volume, "archive_key": answer.archive_key}
+        return await self._transition(
+            workspace,
+            lambda row, _: {
+                **NO_ERROR,
+                **home,
+                "recent_deaths": (),
+                "request": None if answer.done else row.request,
+            },
+            [request_event(answer.request, "granted")],
+            phase,
+            _asks(answer.request),
+        )
+
+    async def dismiss(self, workspace: Workspace, dismiss: Dismiss) -> Workspace | None:
+        story = [request_event(dismiss.request, "dismissed", dismiss.why)]
+        return await self._transition(workspace, lambda *_: {"request": None}, story, None, _asks(dismiss.request))
+
+    async def _transition(
+        self,
+        workspace: Workspace,
+        change: Change,
+        story: Sequence[Event],
+        phase: Phase | None = None,
+        *guards: Guard,
+        archive: NewArchive | None = None,
+    ) -> Workspace | None:
+        async with self._seat.transaction() as database:
+            row = database.rows.get(workspace.id)
+            if row is None or _identity(row) != _identity(workspace) or not all(guard(row) for guard in guards):
+                return None
+            now = database.clock()
+            values = change(row, now)
+            if phase is not None and phase is not row.phase:
+                values |= {"phase": phase, "phase_changed_at": now}
+                story = [*story, *phase_event(row.phase, phase)]
+            database.write(replace(row, judged_at=workspace.observed_at, **values))
+            database.tell(row.id, story)
+            if archive is not None:
+                _record_archive(database, row, archive)
+            return database.rows[row.id]
+
+
+def _place(row: Workspace) -> tuple[bool, UUID]:
+    return row.desired_state is not Desired.RUNNING, row.id
+
+
+def _identity(row: Workspace) -> tuple[object, ...]:
+    """What must not have changed since the decision."""
+    return row.operation, row.op_id, row.op_step, row.op_attempt, row.phase
+
+
+def _asks(request: Request) -> Guard:
+    return lambda row: row.request is not None and row.request.id == request.id
+
+
+def _may_release(row: Workspace) -> bool:
+    restoring = row.request is not None and row.request.kind is RequestKind.RESTORE
+    return (
+        (row.desired_state is Desired.ARCHIVED or restoring)
+        and row.deleted_at is None
+        and row.archive_key is not None
+        and row.home_volume is not None
+    )
+
+
+def _record_archive(database: MemoryDatabase, row: Workspace, archive: NewArchive) -> None:
+    before = database.archives.get(archive.key)
+    if before is not None:
+        database.archives[archive.key] = replace(before, found=archive)
+        return
+    newest = max((each.generation for each in database.archives.values() if each.workspace_id == row.id), default=0)
+    database.archives[archive.key] = MemoryArchive(row.id, newest + 1, row.op_id, database.clock(), archive)

@@ -1,0 +1,113 @@
+"""A database in memory, for the simulation only: rows, history and locks, and the time that the simulation gives it.
+
+What it holds is what PostgreSQL would hold; the suites `tests/contracts/test_store_*.py` run on both. Each change is one
+step that nothing interrupts, as a statement is one transaction there."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from uuid import UUID
+
+from codehub.decide.orphans import Found, OrphanKind
+from codehub.model.states import Desired, Operation, Phase
+from codehub.model.workspace import Request, Workspace
+from codehub.store.history import Event, EventKind, request_event
+from codehub.store.protocols import Listing, NewArchive
+
+
+class Refused(Exception):
+    """A row that the constraints of the schema would refuse."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    workspace_id: UUID
+    at: datetime
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryArchive:
+    workspace_id: UUID
+    generation: int
+    op_id: UUID | None
+    made_at: datetime
+    found: NewArchive
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """A row of `system_locks`."""
+
+    holder_id: str
+    epoch: int
+    acquired_at: datetime
+    released: bool = False
+
+
+def is_settled(row: Workspace) -> bool:
+    """The generated column `settled`."""
+    at_its_wish = row.phase.value == row.desired_state.value
+    at_rest_in_error = row.phase is Phase.ERROR and row.error_reason is not None and row.deleted_at is None
+    judged = row.observed_at is None or (row.judged_at is not None and row.judged_at >= row.observed_at)
+    return row.operation is Operation.NONE and row.request is None and (at_its_wish or at_rest_in_error) and judged
+
+
+def broken_constraint(row: Workspace) -> str | None:
+    """The first constraint of the table that the row breaks."""
+    constraints = {
+        "deleted_is_wished": (row.desired_state is Desired.DELETED) == (row.deleted_at is not None),
+        "one_volume_at_a_time": row.home_volume is None or row.op_volume is None,
+        "step_of_an_operation": (row.operation is Operation.NONE) == (row.op_step is None),
+        "error_has_no_operation": row.phase is not Phase.ERROR or row.operation is Operation.NONE,
+    }
+    return next((name for name, kept in constraints.items() if not kept), None)
+
+
+@dataclass(slots=True)
+class MemoryDatabase:
+    clock: Callable[[], datetime]
+    rows: dict[UUID, Workspace] = field(default_factory=dict)
+    history: list[Told] = field(default_factory=list)
+    archives: dict[str, MemoryArchive] = field(default_factory=dict)
+    orphans: dict[tuple[OrphanKind, str], tuple[Found, datetime]] = field(default_factory=dict)
+    listings: dict[str, Listing] = field(default_factory=dict)
+    offices: dict[str, Office] = field(default_factory=dict)
+
+    def write(self, *rows: Workspace) -> None:
+        """All of them or, where one is refused, none."""
+        for row in rows:
+            broken = broken_constraint(row)
+            if broken is not None:
+                raise Refused(broken)
+        self.rows.update({row.id: row for row in rows})
+
+    def tell(self, workspace_id: UUID, story: Sequence[Event]) -> None:
+        self.history.extend(Told(workspace_id, self.clock(), event) for event in story)
+
+    # What the API writes: the twins of store/wishes.py.
+
+    def create_workspace(
+        self, workspace_id: UUID, owner_user_id: UUID, name: str, desired: Desired, reason: str, by: str | None = None
+    ) -> Workspace:
+        now = self.clock()
+        self.write(Workspace(workspace_id, owner_user_id, name, now, desired, phase_changed_at=now))
+        self.tell(workspace_id, [Event(EventKind.CREATED, after=desired, reason=reason, actor=by)])
+        return self.rows[workspace_id]
+
+    def wish(self, workspace: Workspace, desired: Desired, reason: str, by: str | None = None) -> Workspace | None:
+        row = self.rows[workspace.id]
+        if row.deleted_at is not None:
+            return None
+        deleted_at = self.clock() if desired is Desired.DELETED else None
+        self.write(replace(row, desired_state=desired, deleted_at=deleted_at))
+        self.tell(row.id, [Event(EventKind.WISH, workspace.desired_state, desired, reason, by)])
+        return self.rows[row.id]
+
+    def place_request(self, workspace: Workspace, request: Request) -> Workspace | None:
+        row = self.rows[workspace.id]
+        if row.deleted_at is not None or row.request is not None:
+            return None
+        self.write(replace(row, request=request))
+        self.tell(row.id, [request_event(request, "asked")])
+        return self.rows[row.id]

@@ -1,0 +1,144 @@
+"""The twin of a coordinator's seat: a session that can be dropped at any moment, the lock that goes with it, its lease."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from tests.simulation.memory_database import MemoryDatabase, Office
+
+from codehub.store.protocols import SeatLost, Term
+
+LOCK_WAIT_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class MemoryServer:
+    """One database and the sessions that hold or want its locks."""
+
+    database: MemoryDatabase
+    holders: dict[str, "MemorySeat"] = field(default_factory=dict)
+    queues: dict[str, list["MemorySeat"]] = field(default_factory=dict)
+
+    def pass_on(self, lock_name: str) -> None:
+        """Give a lock that has become free to the one who has waited longest."""
+        queue = self.queues.get(lock_name, [])
+        if queue:
+            self.holders[lock_name] = queue.pop(0)
+            self.holders[lock_name].granted.set()
+        else:
+            self.holders.pop(lock_name, None)
+
+
+class MemorySeat:
+    """Every call gives way to others before and after its effect: there a simulation may stop or drop it."""
+
+    def __init__(self, server: MemoryServer, lock_name: str, holder_id: str, lease_seconds: float) -> None:
+        self._server = server
+        self._lock_name = lock_name
+        self._holder_id = holder_id
+        self._lease_seconds = lease_seconds
+        self._term: Term | None = None
+        self._lost = False
+        self._when_lost: list[Callable[[], None]] = []
+        self.granted = asyncio.Event()
+        self._lease = asyncio.get_running_loop().call_later(lease_seconds, self.drop)
+
+    async def campaign(self) -> Term | None:
+        if self._term is not None:
+            return self._term
+        async with self.transaction() as database:
+            if not await self._wait_for_lock():
+                return None
+            predecessor = database.offices.get(self._lock_name)
+            epoch = predecessor.epoch + 1 if predecessor is not None else 1
+            database.offices[self._lock_name] = Office(self._holder_id, epoch, database.clock())
+            self._term = Term(epoch, predecessor_released=predecessor is None or predecessor.released)
+        return self._term
+
+    async def heartbeat(self) -> None:
+        async with self.transaction():
+            pass
+
+    async def holds_lock(self) -> bool:
+        async with self.transaction():
+            return self._server.holders.get(self._lock_name) is self
+
+    async def now(self) -> datetime:
+        async with self.transaction() as database:
+            return database.clock()
+
+    async def resign(self) -> None:
+        if self._term is None:
+            return
+        async with self.transaction() as database:
+            database.offices[self._lock_name] = replace(database.offices[self._lock_name], released=True)
+        async with self.transaction():
+            self._server.pass_on(self._lock_name)
+        self._term = None
+
+    async def close(self) -> None:
+        self._when_lost.clear()
+        self.drop()
+
+    def when_lost(self, callback: Callable[[], None]) -> None:
+        if self._lost:
+            callback()
+        else:
+            self._when_lost.append(callback)
+
+    def drop(self) -> None:
+        """The session ends, whatever it was doing; its lock is free at once."""
+        if self._lost:
+            return
+        self._lost, self._term = True, None
+        self._lease.cancel()
+        if self in self._server.queues.get(self._lock_name, []):
+            self._server.queues[self._lock_name].remove(self)
+        if self._server.holders.get(self._lock_name) is self:
+            self._server.pass_on(self._lock_name)
+        self.granted.set()
+        callbacks, self._when_lost = self._when_lost, []
+        for callback in callbacks:
+            callback()
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[MemoryDatabase]:
+        """What happens inside without an await happens at once or not at all. One that is dropped afterwards has
+        happened, but its answer is lost; one that is cancelled costs the seat."""
+        self._must_be_held()
+        self._lease.cancel()
+        try:
+            await asyncio.sleep(0)
+            self._must_be_held()
+            yield self._server.database
+            await asyncio.sleep(0)
+            self._must_be_held()
+        except asyncio.CancelledError:
+            self.drop()
+            raise
+        finally:
+            if not self._lost:
+                self._lease = asyncio.get_running_loop().call_later(self._lease_seconds, self.drop)
+
+    async def _wait_for_lock(self) -> bool:
+        if self._lock_name not in self._server.holders:
+            self._server.holders[self._lock_name] = self
+            return True
+        self.granted.clear()
+        queue = self._server.queues.setdefault(self._lock_name, [])
+        queue.append(self)
+        try:
+            async with asyncio.timeout(min(LOCK_WAIT_SECONDS, self._lease_seconds / 4)):
+                await self.granted.wait()
+        except TimeoutError:
+            if self in queue:
+                queue.remove(self)
+                return False
+        self._must_be_held()
+        return True
+
+    def _must_be_held(self) -> None:
+        if self._lost:
+            raise SeatLost(self._lock_name)

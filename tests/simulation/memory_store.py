@@ -1,0 +1,89 @@
+"""The twins of what Observer and collector see of PostgreSQL; the controller's is in `memory_controller.py`."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from tests.simulation.memory_seat import MemorySeat
+
+from codehub.decide.orphans import Found, Generation
+from codehub.model.states import Operation
+from codehub.model.workspace import Workspace
+from codehub.store.protocols import Listing, Observed
+
+
+class MemoryObserver:
+    def __init__(self, seat: MemorySeat) -> None:
+        self._seat = seat
+
+    async def targets(self, after: UUID | None, limit: int) -> Sequence[Workspace]:
+        return await self._page(_may_have_something, after, limit)
+
+    async def workspaces(self, ids: Sequence[UUID]) -> Sequence[Workspace]:
+        async with self._seat.transaction() as database:
+            return [database.rows[each] for each in set(ids) if each in database.rows]
+
+    async def unseen_archives(self, limit: int) -> Sequence[Workspace]:
+        return await self._page(_archive_is_unseen, None, limit)
+
+    async def archived(self, after: UUID | None, limit: int) -> Sequence[Workspace]:
+        return await self._page(lambda row: row.archive_key is not None, after, limit)
+
+    async def write_conditions(self, batch: Sequence[Observed]) -> int:
+        async with self._seat.transaction() as database:
+            written = 0
+            for seen in batch:
+                row = database.rows.get(seen.workspace_id)
+                if row is not None and (row.observed_at is None or row.observed_at < seen.observed_at):
+                    database.write(replace(row, conditions=seen.conditions, observed_at=seen.observed_at))
+                    written += 1
+            return written
+
+    async def record_listing(self, listing: Listing) -> None:
+        async with self._seat.transaction() as database:
+            database.listings[listing.kind] = listing
+
+    async def listings(self) -> Sequence[Listing]:
+        async with self._seat.transaction() as database:
+            return sorted(database.listings.values(), key=lambda listing: listing.kind)
+
+    async def _page(self, which: Callable[[Workspace], bool], after: UUID | None, limit: int) -> Sequence[Workspace]:
+        async with self._seat.transaction() as database:
+            found = (row for row in database.rows.values() if which(row) and (after is None or row.id > after))
+            return sorted(found, key=lambda row: row.id)[:limit]
+
+
+def _may_have_something(row: Workspace) -> bool:
+    return row.current_volume is not None or row.observed_at is None or row.operation is not Operation.NONE
+
+
+def _archive_is_unseen(row: Workspace) -> bool:
+    looked_at = row.conditions.archive.subject if row.conditions.archive is not None else None
+    return row.archive_key is not None and row.archive_key != looked_at
+
+
+class MemoryCollector:
+    def __init__(self, seat: MemorySeat) -> None:
+        self._seat = seat
+
+    async def generations(self) -> Sequence[Generation]:
+        async with self._seat.transaction() as database:
+            known = sorted(database.archives.items(), key=lambda item: (item[1].workspace_id, item[1].generation))
+            return [Generation(key, archive.workspace_id, archive.made_at, kept=False) for key, archive in known]
+
+    async def noted_orphans(self) -> dict[Found, datetime]:
+        async with self._seat.transaction() as database:
+            return dict(database.orphans.values())
+
+    async def note_orphans(self, found: Sequence[Found]) -> None:
+        async with self._seat.transaction() as database:
+            for each in found:
+                database.orphans.setdefault((each.kind, each.key), (each, database.clock()))
+
+    async def forget_orphans(self, found: Sequence[Found]) -> None:
+        async with self._seat.transaction() as database:
+            for each in found:
+                noted = database.orphans.get((each.kind, each.key))
+                if noted is not None and noted[0] == each:
+                    del database.orphans[each.kind, each.key]
