@@ -6,8 +6,8 @@ import os
 import signal
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,21 +38,25 @@ def up(
     from codehub.settings import Settings
     from codehub.stack.account import service_account
     from codehub.stack.data_folder import DataFolder
+    from codehub.stack.running import AlreadyRunning
 
     settings = Settings.load({**os.environ, "CODEHUB_LISTEN": listen} if listen else None)
     folder = DataFolder(settings.codehub.data_dir, service_account())
-    if (running := _running_and_ready(folder)) is not None:
-        typer.echo(f"codehub is already running: {running.url}")
-        return
-    folder.prepare()
+    while (running := _running_and_ready(folder)) is None:
+        folder.prepare()
+        with suppress(AlreadyRunning):  # another command was faster: look again
+            return _start(settings, folder, detach=detach, s3=s3)
+    return typer.echo(f"codehub is already running: {running.url}")
+
+
+def _start(settings: "Settings", folder: "DataFolder", *, detach: bool, s3: bool) -> None:
     from codehub.stack.detach import detached
     from codehub.stack.up import supervise
 
-    work = partial(supervise, settings, folder, s3=s3)
     if detach:
-        detached(lambda audience: work(audience=audience), folder.supervisor_log, _Terminal())
+        detached(lambda audience: supervise(settings, folder, audience, s3=s3), folder.supervisor_log, _Terminal())
     else:
-        work(audience=_Terminal())
+        supervise(settings, folder, _Terminal(), s3=s3)
         typer.echo("codehub has stopped.")
 
 

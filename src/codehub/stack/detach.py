@@ -13,6 +13,7 @@ from typing import NoReturn, TextIO
 
 from codehub.errors import CodehubError, ExitCode
 from codehub.stack.parts import PartStatus, State
+from codehub.stack.running import AlreadyRunning
 from codehub.stack.supervisor import Audience
 
 
@@ -52,6 +53,8 @@ def _live(work: Callable[[Audience], None], log: Path, pipe: TextIO) -> NoReturn
         teller.say(pid=os.getpid())
         work(teller)
         code = ExitCode.OK
+    except AlreadyRunning:
+        teller.say(already_running=True)
     except CodehubError as error:
         code = error.exit_code
         teller.say(failed=str(error), exit_code=code)
@@ -103,6 +106,8 @@ def _hear(words: TextIO, log: Path, audience: Audience) -> None:
                     audience.changed(PartStatus(**part | {"state": State(part["state"]), "since": since}))
                 case {"ready": url, "password": password}:
                     return audience.ready(url, password)
+                case {"already_running": True}:
+                    raise AlreadyRunning("Another command has just started codehub.")
                 case {"failed": sentence, "exit_code": code}:
                     raise FailedInBackground(sentence, code)
                 case _:

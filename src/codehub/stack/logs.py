@@ -1,9 +1,11 @@
 """The logs of the parts: one file each, cut when it grows too large, with the part before the cut kept."""
 
+import re
 import shutil
 from pathlib import Path
 
 LARGEST_BYTES = 10 * 2**20
+_FATAL = re.compile(r"(?:FATAL|PANIC|Fatal error|codehub): +(.+)")
 
 
 def trim(folder: Path, largest: int = LARGEST_BYTES) -> None:
@@ -19,9 +21,9 @@ def trim(folder: Path, largest: int = LARGEST_BYTES) -> None:
 
 
 def last_words(log: Path, since: int = 0) -> str:
-    """The line after position `since` that tells best why the program ended: the first fatal one, else the last."""
+    """What tells best why the program ended, after position `since`: its first fatal line, else its last one."""
     with log.open("rb") as file:
         file.seek(since)
         lines = [line.strip() for line in file.read()[-20_000:].decode(errors="replace").splitlines() if line.strip()]
-    fatal = [line for line in lines if any(word in line for word in ("FATAL", "PANIC", "Error", "ERROR", "F1"))]
-    return (fatal or lines or ["it said nothing"])[-1 if not fatal else 0]
+    fatal = (found[1] for line in lines if (found := _FATAL.search(line)))
+    return next(fatal, lines[-1] if lines else "it said nothing")

@@ -167,10 +167,11 @@ class Kept(Part):
             code = await ended(process)
             watching.cancel()
             ending.cancel()
+        if code < 0:
+            return ServiceError(f"{self._service.name} was killed by {signal.Signals(-code).name}.")
         words = await asyncio.to_thread(last_words, self._service.log, log_begins)
-        return ServiceError(
-            f"{self._service.name} ended ({_how(code)}): {words.rstrip('.')}.", f"Its log is {self._service.log}"
-        )
+        what = f"{self._service.name} ended with exit code {code}: {words.rstrip('.')}."
+        return ServiceError(what, f"Its log is {self._service.log}")
 
     def _prepare(self) -> None:
         with mapped_faults(self._service.folder):
@@ -181,6 +182,8 @@ class Kept(Part):
         while True:
             was_starting = self.status.state is State.STARTING
             check = await self._service.check()
+            if self._stop.is_set():
+                return
             if check.ok:
                 self._become_ready(check, began)
             elif not was_starting:
@@ -205,10 +208,6 @@ async def _either(event: asyncio.Event, seconds: float) -> None:
             await event.wait()
     except TimeoutError:
         return
-
-
-def _how(code: int) -> str:
-    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
 def _seconds_since(moment: datetime) -> float:

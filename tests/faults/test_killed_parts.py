@@ -1,0 +1,79 @@
+"""`kill -9` of any part: ready again without help, nothing lost, and the public address never refuses a visitor."""
+
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from codehub.stack.account import service_account
+from tests.faults.witness import Witness
+from tests.stack.installation import Installation, installation, is_alive, until
+
+
+@pytest.fixture
+def codehub() -> Iterator[Installation]:
+    with installation() as made:
+        made.up()
+        yield made
+
+
+def is_ready(codehub: Installation) -> bool:
+    return httpx.get(f"{codehub.url}/readyz", timeout=10).is_success
+
+
+@pytest.mark.parametrize("part", ["postgres", "valkey", "serve"])
+def test_a_killed_part_comes_back_with_everything(codehub: Installation, part: str) -> None:
+    witness = Witness(codehub)
+    for _ in range(2):
+        witness.write()
+        supervisor = codehub.pid
+        codehub.kill(part)
+        until(lambda: is_ready(codehub), seconds=20)
+        witness.check()
+        assert codehub.pid == supervisor
+    assert codehub.part(part)["restarts"] == 2
+
+
+def test_the_others_go_on_while_one_is_down(codehub: Installation) -> None:
+    before = {part["name"]: part["pid"] for part in codehub.state()["parts"]}
+    codehub.kill("postgres")
+    after = {part["name"]: part["pid"] for part in codehub.state()["parts"]}
+    assert [name for name in before if before[name] != after[name]] == ["postgres"]
+
+
+def test_visitors_wait_instead_of_being_refused_while_serve_restarts(codehub: Installation) -> None:
+    address = urlsplit(codehub.url)
+    os.kill(codehub.part("serve")["pid"], signal.SIGKILL)
+    with socket.create_connection((address.hostname, address.port), timeout=30) as visitor:
+        visitor.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        assert visitor.recv(100).startswith(b"HTTP/1.1 200")
+
+
+def test_nothing_outlives_the_supervisor_and_the_next_start_finds_everything(codehub: Installation) -> None:
+    witness = Witness(codehub)
+    witness.write()
+    children = [part["pid"] for part in codehub.state()["parts"] if part["pid"]]
+    os.kill(codehub.pid, signal.SIGKILL)
+    until(lambda: not any(map(is_alive, children)), seconds=5)
+    assert codehub.run("status").returncode == 8
+    codehub.up()
+    witness.check()
+
+
+def test_a_stale_lock_file_that_names_a_living_process_stops_no_start(codehub: Installation) -> None:
+    """After a reboot or in a new container, the process id of the killed PostgreSQL may belong to anybody."""
+    children = [part["pid"] for part in codehub.state()["parts"] if part["pid"]]
+    lock = codehub.data / "postgres/data/postmaster.pid"
+    lines = lock.read_text().splitlines()
+    os.kill(codehub.pid, signal.SIGKILL)
+    until(lambda: not any(map(is_alive, children)), seconds=5)
+    account = service_account()
+    with subprocess.Popen(["sleep", "60"], user=account.uid, group=account.gid, extra_groups=[]) as anybody:
+        account.write_private(lock, "\n".join([str(anybody.pid), *lines[1:]]))
+        codehub.up()
+        anybody.kill()
