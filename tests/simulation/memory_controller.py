@@ -6,12 +6,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from tests.simulation.memory_database import MemoryArchive, MemoryDatabase, is_settled
+from tests.simulation.memory_database import MemoryArchive, MemoryDatabase
 from tests.simulation.memory_seat import MemorySeat
 
 from codehub.decide.steps import AFTER_ACTION
 from codehub.model.plans import Answer, Begin, Died, Dismiss, Finish, GiveUp, Retry, Withdraw
 from codehub.model.states import Desired, Operation, Phase, Step
+from codehub.model.templates import Template
 from codehub.model.workspace import Request, RequestKind, Workspace, incarnation_name
 from codehub.store.history import Event, EventKind, operation_event, phase_event, request_event
 from codehub.store.protocols import Judged, NewArchive
@@ -30,20 +31,20 @@ class MemoryController:
 
     async def unsettled(self, after: Workspace | None, limit: int) -> Sequence[Workspace]:
         async with self._seat.transaction() as database:
-            waiting = [row for row in database.rows.values() if not is_settled(row)]
-            beyond = [row for row in waiting if after is None or _place(row) > _place(after)]
-            return sorted(beyond, key=_place)[:limit]
+            return database.unsettled(after, limit)
 
     async def workspace(self, workspace_id: UUID) -> Workspace | None:
         async with self._seat.transaction() as database:
             return database.rows.get(workspace_id)
 
+    async def templates(self) -> dict[UUID, Template]:
+        async with self._seat.transaction() as database:
+            return dict(database.templates)
+
     async def judged(self, batch: Sequence[Judged]) -> int:
         async with self._seat.transaction() as database:
-            found = [(database.rows.get(each.workspace.id), each) for each in batch]
-            same = [
-                (row, each) for row, each in found if row is not None and _identity(row) == _identity(each.workspace)
-            ]
+            known = [(database.rows[each.workspace.id], each) for each in batch if each.workspace.id in database.rows]
+            same = [(row, each) for row, each in known if _identity(row) == _identity(each.workspace)]
             now = database.clock()
             database.write(
                 *(
@@ -216,10 +217,6 @@ class MemoryController:
             if archive is not None:
                 _record_archive(database, row, archive)
             return database.rows[row.id]
-
-
-def _place(row: Workspace) -> tuple[bool, UUID]:
-    return row.desired_state is not Desired.RUNNING, row.id
 
 
 def _identity(row: Workspace) -> tuple[object, ...]:

@@ -1,7 +1,7 @@
 """A database in memory, for the simulation only: rows, history and locks, and the time that the simulation gives it.
 
-What it holds is what PostgreSQL would hold; the suites `tests/contracts/test_store_*.py` run on both. Each change is one
-step that nothing interrupts, as a statement is one transaction there."""
+What it holds is what PostgreSQL would hold: the suites `tests/contracts/test_store_*.py` run on both. Each change is
+one step that nothing interrupts, as a statement is one transaction there."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,6 +10,7 @@ from uuid import UUID
 
 from codehub.decide.orphans import Found, OrphanKind
 from codehub.model.states import Desired, Operation, Phase
+from codehub.model.templates import Template
 from codehub.model.workspace import Request, Workspace
 from codehub.store.history import Event, EventKind, request_event
 from codehub.store.protocols import Listing, NewArchive
@@ -64,15 +65,26 @@ def broken_constraint(row: Workspace) -> str | None:
     return next((name for name, kept in constraints.items() if not kept), None)
 
 
+def _place(row: Workspace) -> tuple[bool, UUID]:
+    """Those that people wait for first."""
+    return row.desired_state is not Desired.RUNNING, row.id
+
+
 @dataclass(slots=True)
 class MemoryDatabase:
     clock: Callable[[], datetime]
     rows: dict[UUID, Workspace] = field(default_factory=dict)
+    templates: dict[UUID, Template] = field(default_factory=dict)
     history: list[Told] = field(default_factory=list)
     archives: dict[str, MemoryArchive] = field(default_factory=dict)
     orphans: dict[tuple[OrphanKind, str], tuple[Found, datetime]] = field(default_factory=dict)
     listings: dict[str, Listing] = field(default_factory=dict)
     offices: dict[str, Office] = field(default_factory=dict)
+
+    def unsettled(self, after: Workspace | None, limit: int) -> Sequence[Workspace]:
+        waiting = [row for row in self.rows.values() if not is_settled(row)]
+        beyond = [row for row in waiting if after is None or _place(row) > _place(after)]
+        return sorted(beyond, key=_place)[:limit]
 
     def write(self, *rows: Workspace) -> None:
         """All of them or, where one is refused, none."""

@@ -1,4 +1,4 @@
-"""The twin of a coordinator's seat: a session that can be dropped at any moment, the lock that goes with it, its lease."""
+"""The twin of a coordinator's seat: a session that may be dropped at any moment, and the lock that goes with it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

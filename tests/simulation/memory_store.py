@@ -24,6 +24,10 @@ class MemoryObserver:
         async with self._seat.transaction() as database:
             return [database.rows[each] for each in set(ids) if each in database.rows]
 
+    async def unsettled(self, after: Workspace | None, limit: int) -> Sequence[Workspace]:
+        async with self._seat.transaction() as database:
+            return database.unsettled(after, limit)
+
     async def unseen_archives(self, limit: int) -> Sequence[Workspace]:
         return await self._page(_archive_is_unseen, None, limit)
 
