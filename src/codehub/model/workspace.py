@@ -38,6 +38,7 @@ class Workspace:
 
     # The wish: written by the API and those who act through it.
     desired_state: Desired
+    template_id: UUID | None = None
     deleted_at: datetime | None = None
     request: Request | None = None
     last_access_at: datetime | None = None

@@ -132,9 +132,14 @@ class Volumes(Protocol):
 
 
 class Runtime(Protocol):
-    name: str
-    instances: Instances
-    volumes: Volumes
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def instances(self) -> Instances: ...
+
+    @property
+    def volumes(self) -> Volumes: ...
 
     async def engine(self) -> str:
         """The identity of what the homes live on. Another identity than before means other homes, not lost ones."""

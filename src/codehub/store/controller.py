@@ -5,17 +5,14 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
-    Boolean,
     ColumnElement,
     Integer,
     Uuid,
     bindparam,
     func,
-    literal_column,
     or_,
     select,
     text,
-    tuple_,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -24,23 +21,21 @@ from sqlalchemy.types import Text
 from codehub.decide.steps import AFTER_ACTION
 from codehub.model.plans import Answer, Begin, Died, Dismiss, Finish, GiveUp, Retry, Withdraw
 from codehub.model.states import Desired, Operation, Phase, Step
+from codehub.model.templates import Template
 from codehub.model.workspace import RequestKind, Workspace, incarnation_name
 from codehub.store.compare_and_set import NOW, compare_and_set
 from codehub.store.history import Event, EventKind, operation_event, phase_event, request_event
 from codehub.store.protocols import Judged, NewArchive
-from codehub.store.rows import WORKSPACE_COLUMNS, to_workspace
+from codehub.store.rows import WORKSPACE_COLUMNS, to_template, to_workspace
 from codehub.store.seat import PostgresSeat
-from codehub.store.tables import archives, workspaces
+from codehub.store.tables import archives, templates, workspaces
+from codehub.store.unsettled import unsettled
 
 NO_ERROR: dict[str, Any] = {"error_reason": None, "error_count": 0, "next_attempt_at": None}
 AT_REST: dict[str, Any] = {"operation": Operation.NONE, "op_step": None, "op_attempt": 0, "op_clock_at": None}
 
 _MAKES_A_VOLUME = (Operation.PROVISIONING, Operation.RESTORING)
 _MAKES_AN_ARCHIVE = (Operation.ARCHIVING, Operation.CREATE_EMPTY_ARCHIVE)
-
-# As the index says them: what is bound as a parameter the planner cannot match with an index.
-_UNSETTLED = text("NOT settled")
-_UNHURRIED: ColumnElement[bool] = literal_column("(desired_state <> 'RUNNING')", Boolean)
 
 _JUDGED = text("""
     WITH changed AS (
@@ -77,18 +72,19 @@ class PostgresController:
         self._seat = seat
 
     async def unsettled(self, after: Workspace | None, limit: int) -> Sequence[Workspace]:
-        query = select(*WORKSPACE_COLUMNS).where(_UNSETTLED).order_by(_UNHURRIED, workspaces.c.id).limit(limit)
-        if after is not None:
-            place = after.desired_state is not Desired.RUNNING, after.id
-            query = query.where(tuple_(_UNHURRIED, workspaces.c.id) > place)
         async with self._seat.transaction() as connection:
-            return [to_workspace(row) for row in await connection.execute(query)]
+            return await unsettled(connection, after, limit)
 
     async def workspace(self, workspace_id: UUID) -> Workspace | None:
         query = select(*WORKSPACE_COLUMNS).where(workspaces.c.id == workspace_id)
         async with self._seat.transaction() as connection:
             row = (await connection.execute(query)).first()
             return to_workspace(row) if row is not None else None
+
+    async def templates(self) -> dict[UUID, Template]:
+        async with self._seat.transaction() as connection:
+            rows = await connection.execute(select(templates).where(templates.c.image_ref.is_not(None)))
+            return {row.id: to_template(row) for row in rows}
 
     async def judged(self, batch: Sequence[Judged]) -> int:
         if not batch:

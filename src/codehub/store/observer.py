@@ -11,6 +11,7 @@ from codehub.store.protocols import Listing, Observed
 from codehub.store.rows import WORKSPACE_COLUMNS, from_conditions, to_workspace
 from codehub.store.seat import PostgresSeat
 from codehub.store.tables import observer_state, workspaces
+from codehub.store.unsettled import unsettled
 
 # A row that was observed later than this by another look keeps what it has: listings may come back out of order.
 _WRITE_CONDITIONS = text("""
@@ -48,6 +49,10 @@ class PostgresObserver:
         query = select(*WORKSPACE_COLUMNS).where(workspaces.c.id == any_(bindparam("ids", type_=ARRAY(Uuid))))
         async with self._seat.transaction() as connection:
             return [to_workspace(row) for row in await connection.execute(query, {"ids": list(ids)})]
+
+    async def unsettled(self, after: Workspace | None, limit: int) -> Sequence[Workspace]:
+        async with self._seat.transaction() as connection:
+            return await unsettled(connection, after, limit)
 
     async def unseen_archives(self, limit: int) -> Sequence[Workspace]:
         return await self._page(_ARCHIVE_UNSEEN, None, limit)

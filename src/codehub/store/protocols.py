@@ -8,13 +8,16 @@ decides again. Times that later decisions compare are the database's own, never 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Protocol
 from uuid import UUID
 
 from codehub.decide.orphans import Found, Generation
 from codehub.model.conditions import Conditions
 from codehub.model.plans import Answer, Begin, Died, Dismiss, Finish, GiveUp, Retry, Withdraw
+from codehub.model.shown import ShownWorkspace
 from codehub.model.states import Phase, Step
+from codehub.model.templates import Template
 from codehub.model.workspace import Workspace
 
 
@@ -67,6 +70,21 @@ class NewArchive:
     entries: int
 
 
+class Channel(StrEnum):
+    """What the triggers notify on."""
+
+    SSE = "ws_sse"
+    WAKE = "ws_wake"
+    DELETED = "ws_deleted"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    channel: Channel
+    workspace_id: UUID
+    owner_user_id: UUID
+
+
 class Seat(Protocol):
     """One coordinator's connection, lock and clock."""
 
@@ -99,6 +117,9 @@ class ObserverStore(Protocol):
     async def workspaces(self, ids: Sequence[UUID]) -> Sequence[Workspace]:
         """These rows, in no particular order; unknown ids are left out."""
 
+    async def unsettled(self, after: Workspace | None, limit: int) -> Sequence[Workspace]:
+        """Rows that want a decision, as the controller reads them: what they wait for must be looked at each time."""
+
     async def unseen_archives(self, limit: int) -> Sequence[Workspace]:
         """Rows whose current archive has not been looked at yet."""
 
@@ -119,6 +140,9 @@ class ControllerStore(Protocol):
         """Rows that want a decision, deleted ones included; those that people wait for first."""
 
     async def workspace(self, workspace_id: UUID) -> Workspace | None: ...
+
+    async def templates(self) -> dict[UUID, Template]:
+        """What workspaces run, by id. There are few, and they change seldom."""
 
     async def judged(self, batch: Sequence[Judged]) -> int:
         """Store phase and judgement of many rows in one statement; rows that have moved on are left alone."""
@@ -159,3 +183,11 @@ class CollectorStore(Protocol):
         """Begin the grace of these. One that was noted before keeps its time."""
 
     async def forget_orphans(self, found: Sequence[Found]) -> None: ...
+
+
+class FeedStore(Protocol):
+    async def listen(self, heard: Callable[[Notice], None]) -> None:
+        """Call back for every notification from now on. Any may be lost, and none says what changed."""
+
+    async def shown(self, ids: Sequence[UUID]) -> Sequence[ShownWorkspace]:
+        """These rows as people see them; deleted ones are left out."""

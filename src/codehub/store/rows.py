@@ -9,7 +9,8 @@ from uuid import UUID
 from sqlalchemy import Row
 
 from codehub.model.conditions import CONDITION_NAMES, Condition, Conditions, Endpoint, Reason, Status
-from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
+from codehub.model.states import Desired, ErrorReason, ImageState, Operation, Phase, Step
+from codehub.model.templates import Template
 from codehub.model.workspace import Request, RequestKind, Workspace
 from codehub.store.tables import Json, workspaces
 
@@ -25,6 +26,7 @@ def to_workspace(row: Row[Any]) -> Workspace:
         name=row.name,
         created_at=row.created_at,
         desired_state=Desired(row.desired_state),
+        template_id=row.template_id,
         deleted_at=row.deleted_at,
         request=to_request(row.request) if row.request is not None else None,
         last_access_at=row.last_access_at,
@@ -51,6 +53,19 @@ def to_workspace(row: Row[Any]) -> Workspace:
         next_attempt_at=row.next_attempt_at,
         recent_deaths=tuple(row.recent_deaths),
         judged_at=row.judged_at,
+    )
+
+
+def to_template(row: Row[Any]) -> Template:
+    return Template(
+        id=row.id,
+        name=row.name,
+        image=row.image_ref,
+        state=ImageState(row.status),
+        port=row.port,
+        health_path=row.health_path,
+        environment=row.environment,
+        resources=row.resources,
     )
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 
@@ -140,6 +140,12 @@ class PostgresSeat:
             if not self._connection.closed:
                 await self._connection.invalidate()
                 await self._connection.close()
+
+    async def listen(self, channels: Sequence[str], heard: Callable[[str, str], None]) -> None:
+        """Call back with channel and payload of every notification, for as long as the connection lasts."""
+        async with self.transaction():
+            for channel in channels:
+                await self._driver.add_listener(channel, lambda _, __, name, payload: heard(name, payload))
 
     def when_lost(self, callback: Callable[[], None]) -> None:
         if self._lost:

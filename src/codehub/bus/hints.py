@@ -1,0 +1,66 @@
+"""Hints between processes over Redis: "look now, instead of at your next interval". Any of them may be lost."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from enum import StrEnum
+from uuid import UUID
+
+import structlog
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+log = structlog.get_logger()
+
+RECONNECT_SECONDS = 1.0
+
+
+class Listener(StrEnum):
+    OBSERVER = "ob"
+    CONTROLLER = "wc"
+
+
+class Hints:
+    def __init__(self, redis: Redis, prefix: str) -> None:
+        self._redis = redis
+        self._prefix = prefix
+        self._away = False
+
+    async def wake(self, listener: Listener, workspace_id: UUID | None = None) -> None:
+        """Wake a coordinator, for one workspace or for all. With Redis away it wakes by itself, a little later."""
+        try:
+            await self._redis.publish(f"{self._prefix}:{listener}", str(workspace_id or ""))
+        except (RedisError, OSError) as error:
+            self._note_away(error)
+        else:
+            self._note_back()
+
+    async def listen(self, listener: Listener, heard: Callable[[UUID | None], None]) -> None:
+        """Call back for every hint, for ever. After each connect `heard(None)`: hints may have been missed."""
+        while True:
+            try:
+                async with self._redis.pubsub(ignore_subscribe_messages=True) as channel:
+                    await channel.subscribe(f"{self._prefix}:{listener}")
+                    self._note_back()
+                    heard(None)
+                    async for message in channel.listen():
+                        heard(_workspace_id(message["data"]))
+            except (RedisError, OSError) as error:
+                self._note_away(error)
+            await asyncio.sleep(RECONNECT_SECONDS)
+
+    def _note_away(self, error: Exception) -> None:
+        if not self._away:
+            log.warning("redis away: hints are lost, passes come at their interval", error=str(error))
+        self._away = True
+
+    def _note_back(self) -> None:
+        if self._away:
+            log.info("redis back")
+        self._away = False
+
+
+def _workspace_id(data: bytes | str) -> UUID | None:
+    with contextlib.suppress(ValueError):
+        return UUID(data.decode() if isinstance(data, bytes) else data)
+    return None

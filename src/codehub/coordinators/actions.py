@@ -1,0 +1,118 @@
+"""What each step does to the outside world. Every act is idempotent, and names what it touches by incarnation."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from codehub.coordinators.leadership import Leadership
+from codehub.model.plans import Fault
+from codehub.model.states import ErrorReason, Service, Step
+from codehub.model.templates import Template
+from codehub.model.workspace import Workspace, incarnation_name
+from codehub.runtimes.errors import ImageUnavailable, InUse, NotFound, RegistryAway, RuntimeAway, RuntimeFault
+from codehub.runtimes.protocols import InstanceSpec, PullProgress, Resources, Runtime, VolumeSpec
+
+STOP_GRACE_SECONDS = 10.0
+"""How long an IDE may take to write its files."""
+
+DESTRUCTIVE = frozenset({Step.STOP, Step.RELEASE, Step.DELETE})
+"""Acts that wait until a predecessor that did not leave in order can no longer be acting."""
+
+
+@dataclass
+class Actions:
+    runtime: Runtime
+    leadership: Leadership
+    on_pull: Callable[[Workspace, PullProgress], None]
+
+    async def act(self, workspace: Workspace, step: Step, template: Template | None) -> None:
+        """Do one step. Returns when the runtime has done it; whether it had its effect is for the Observer to see."""
+        self.leadership.check()
+        match step:
+            case Step.CREATE:
+                await self._create(workspace, template)
+            case Step.PULL:
+                await self.runtime.instances.pull(
+                    _needed(template).image, lambda progress: self.on_pull(workspace, progress)
+                )
+            case Step.START:
+                await self._start(workspace, _needed(template))
+            case Step.STOP:
+                await self._stop_all(workspace)
+            case Step.DELETE:
+                await self._delete(workspace)
+            case _:
+                raise RuntimeFault(f"nothing here knows how to do '{step}' yet")
+
+    async def _create(self, workspace: Workspace, template: Template | None) -> None:
+        assert workspace.op_volume is not None and workspace.op_id is not None  # noqa: S101, PT018 (named by the claim)
+        size = _resources(template).disk_bytes
+        await self.runtime.volumes.create(
+            VolumeSpec(workspace.op_volume, workspace.id, workspace.op_id, self.leadership.term.epoch, size)
+        )
+
+    async def _start(self, workspace: Workspace, template: Template) -> None:
+        """Replace what is left of earlier lives, then start. At most one container per workspace (contract 6)."""
+        assert workspace.home_volume is not None and workspace.op_id is not None  # noqa: S101, PT018 (seen by the plan)
+        name = incarnation_name(workspace.id, workspace.op_id, workspace.op_attempt)
+        for instance in await self.runtime.instances.list(workspace.id):
+            if instance.name != name:
+                self.leadership.check()
+                await self.runtime.instances.stop(instance.id, STOP_GRACE_SECONDS)
+        self.leadership.check()
+        await self.runtime.instances.start(
+            InstanceSpec(
+                name=name,
+                workspace_id=workspace.id,
+                op_id=workspace.op_id,
+                epoch=self.leadership.term.epoch,
+                volume=workspace.home_volume,
+                image=template.image,
+                port=template.port,
+                health_path=template.health_path,
+                environment=template.environment,
+                resources=_resources(template),
+            )
+        )
+
+    async def _stop_all(self, workspace: Workspace) -> None:
+        for instance in await self.runtime.instances.list(workspace.id):
+            self.leadership.check()
+            await self.runtime.instances.stop(instance.id, STOP_GRACE_SECONDS)
+
+    async def _delete(self, workspace: Workspace) -> None:
+        """Delete the volume. The container was seen gone before (contract 8), and the engine refuses one in use."""
+        if workspace.current_volume is not None:
+            await self.runtime.volumes.delete(workspace.current_volume)
+
+
+class TemplateMissing(RuntimeFault):
+    """The workspace names a template that is not there."""
+
+
+def _needed(template: Template | None) -> Template:
+    if template is None:
+        raise TemplateMissing("its template is gone: choose another")
+    return template
+
+
+def _resources(template: Template | None) -> Resources:
+    given = template.resources if template is not None else {}
+    standard = Resources()
+    return Resources(
+        memory_bytes=int(given.get("memory_bytes", standard.memory_bytes)),
+        cpus=float(given.get("cpus", standard.cpus)),
+        pids=int(given.get("pids", standard.pids)),
+        disk_bytes=int(given["disk_bytes"]) if "disk_bytes" in given else None,
+    )
+
+
+def to_fault(error: RuntimeFault, away: Service | None) -> Fault:
+    """A runtime's error in the words that a decision is made from; `away` is the service that a ping found away."""
+    detail = str(error) or type(error).__name__
+    match error:
+        case ImageUnavailable():
+            return Fault(ErrorReason.IMAGE_PULL_FAILED, detail)
+        case RegistryAway() | RuntimeAway():
+            return Fault(ErrorReason.UNREACHABLE, detail, away)
+        case InUse() | NotFound() | _:
+            return Fault(ErrorReason.ACTION_FAILED, detail)

@@ -1,0 +1,55 @@
+"""The EventListener turns changes of rows into hints for the coordinators and events for the pages."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from codehub.bus.hints import Hints, Listener
+from codehub.bus.page_events import PageEvents
+from codehub.coordinators.leadership import Leadership
+from codehub.coordinators.supervisor import Report
+from codehub.store.protocols import Channel, FeedStore, Notice, Seat
+
+GATHER_SECONDS = 0.005
+"""What arrives within this time is read in one query."""
+
+
+@dataclass
+class EventListener:
+    open_store: Callable[[Seat], FeedStore]
+    hints: Hints
+    pages: PageEvents
+    name: str = "events"
+    lock_name: str = "coordinator:events"
+
+    async def run(self, leadership: Leadership, report: Report) -> None:
+        store = self.open_store(leadership.seat)
+        heard: asyncio.Queue[Notice] = asyncio.Queue()
+        await store.listen(heard.put_nowait)
+        await self._announce_gap()
+        while True:
+            notices = {await heard.get()}
+            await asyncio.sleep(GATHER_SECONDS)
+            while not heard.empty():
+                notices.add(heard.get_nowait())
+            leadership.check()
+            await self._pass_on(store, notices)
+            report.passed()
+
+    async def _announce_gap(self) -> None:
+        """Nobody listened until now: let everybody look for themselves."""
+        await self.hints.wake(Listener.OBSERVER)
+        await self.hints.wake(Listener.CONTROLLER)
+        await self.pages.resync()
+
+    async def _pass_on(self, store: FeedStore, notices: set[Notice]) -> None:
+        for notice in notices:
+            if notice.channel is Channel.WAKE:
+                await self.hints.wake(Listener.CONTROLLER, notice.workspace_id)
+                await self.hints.wake(Listener.OBSERVER, notice.workspace_id)
+            elif notice.channel is Channel.DELETED:
+                await self.pages.deleted(notice.owner_user_id, notice.workspace_id)
+        updated = [notice.workspace_id for notice in notices if notice.channel is Channel.SSE]
+        if updated:
+            for workspace in await store.shown(updated):
+                await self.pages.updated(workspace)

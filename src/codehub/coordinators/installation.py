@@ -1,0 +1,107 @@
+"""Puts the five coordinators together out of settings and services."""
+
+import random
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+
+from codehub import clock
+from codehub.bus.hints import Hints, Listener
+from codehub.bus.page_events import PageEvents
+from codehub.coordinators.event_listener import EventListener
+from codehub.coordinators.gc_runner import GcRunner
+from codehub.coordinators.leadership import Fence
+from codehub.coordinators.observer import ArchiveLook, Observer
+from codehub.coordinators.progress import Progress
+from codehub.coordinators.supervisor import Supervisor, Terms
+from codehub.coordinators.ticker import Rhythm, Ticker
+from codehub.coordinators.ttl_runner import TtlRunner
+from codehub.coordinators.workspace_controller import Bounds, WorkspaceController
+from codehub.decide.retry import RetryPolicy
+from codehub.model.states import Operation
+from codehub.runtimes.protocols import Runtime
+from codehub.settings.groups import CoordinatorConfig, ReconcilerConfig
+from codehub.store.controller import PostgresController
+from codehub.store.feed import PostgresFeed
+from codehub.store.observer import PostgresObserver
+from codehub.store.protocols import Seat
+from codehub.store.seat import PostgresSeat
+from codehub.store.self_test import other_candidates
+
+
+@dataclass(frozen=True)
+class Parts:
+    database_url: str
+    hints: Hints
+    pages: PageEvents
+    runtime: Runtime
+    """Its fence must be `fence.check`."""
+    fence: Fence
+    archives: ArchiveLook
+    coordinator: CoordinatorConfig
+    reconciler: ReconcilerConfig
+
+
+def assemble(parts: Parts) -> Supervisor:
+    config = parts.coordinator
+    rhythm = Rhythm(config.idle_interval, config.active_interval, config.active_duration)
+    observer = Observer(
+        runtime=parts.runtime,
+        archives=parts.archives,
+        open_store=lambda seat: PostgresObserver(_postgres(seat)),
+        wake_controller=partial(parts.hints.wake, Listener.CONTROLLER),
+        hints=partial(parts.hints.listen, Listener.OBSERVER),
+        ticker=Ticker(rhythm, clock.elapsed, random.random),
+        elapsed=clock.elapsed,
+    )
+    controller = WorkspaceController(
+        runtime=parts.runtime,
+        fence=parts.fence,
+        open_store=lambda seat: PostgresController(_postgres(seat)),
+        wake_observer=partial(parts.hints.wake, Listener.OBSERVER),
+        hints=partial(parts.hints.listen, Listener.CONTROLLER),
+        progress=Progress(parts.pages.progress),
+        ticker=Ticker(rhythm, clock.elapsed, random.random),
+        policy=retry_policy(parts.reconciler),
+        spread=random.random,
+        clock=clock.now,
+        bounds=Bounds(config.batch_size, config.max_concurrent_operations),
+    )
+    return Supervisor(
+        coordinators=[
+            observer,
+            controller,
+            EventListener(lambda seat: PostgresFeed(_postgres(seat)), parts.hints, parts.pages),
+            TtlRunner(config.ttl_interval),
+            GcRunner(config.gc_interval),
+        ],
+        take_seat=lambda lock_name: PostgresSeat.take(
+            parts.database_url, lock_name, config.node_id, config.lease_seconds
+        ),
+        others_compete=lambda: other_candidates(parts.database_url),
+        terms=Terms(config.lease_seconds, config.retry_interval, config.initial_delay_max),
+    )
+
+
+def _postgres(seat: Seat) -> PostgresSeat:
+    """Every seat here was taken below."""
+    assert isinstance(seat, PostgresSeat)  # noqa: S101
+    return seat
+
+
+def retry_policy(config: ReconcilerConfig) -> RetryPolicy:
+    seconds = {
+        Operation.PROVISIONING: config.provisioning_timeout,
+        Operation.RESTORING: config.restoring_timeout,
+        Operation.STARTING: config.starting_timeout,
+        Operation.STOPPING: config.stopping_timeout,
+        Operation.ARCHIVING: config.archiving_timeout,
+        Operation.CREATE_EMPTY_ARCHIVE: config.create_empty_archive_timeout,
+        Operation.DELETING: config.deleting_timeout,
+    }
+    return RetryPolicy(
+        timeouts={operation: timedelta(seconds=limit) for operation, limit in seconds.items()},
+        max_retries=config.max_retries,
+        first_backoff=timedelta(seconds=config.retry_backoff),
+        image_pull_timeout=timedelta(seconds=config.image_pull_timeout),
+    )

@@ -1,0 +1,265 @@
+"""The Observer sees containers, volumes and archives in bulk, and writes what it saw (contract 1)."""
+
+import asyncio
+import contextlib
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+import structlog
+
+from codehub.coordinators.leadership import Leadership
+from codehub.coordinators.prober import Prober
+from codehub.coordinators.supervisor import Report
+from codehub.coordinators.ticker import Ticker
+from codehub.decide.observe import observe, worth_writing
+from codehub.decide.trust import Doubted, trust
+from codehub.model.conditions import Status
+from codehub.model.sightings import SeenArchive, SeenContainer, Sighting
+from codehub.model.states import Operation, Phase
+from codehub.model.workspace import Workspace
+from codehub.runtimes.errors import RuntimeFault
+from codehub.runtimes.protocols import Instance, Runtime, Volume
+from codehub.store.protocols import Listing, Observed, ObserverStore, Seat
+
+log = structlog.get_logger()
+
+PAGE = 1000
+RUNTIME_LISTING = "runtime"
+EVERYTHING_AGAIN_SECONDS = 600.0
+"""So often every row is compared anew, whatever the memory of earlier passes says."""
+RECONNECT_SECONDS = 1.0
+
+
+class ArchiveLook(Protocol):
+    """How the Observer looks at archives: one HEAD of archive and marker each."""
+
+    async def look(self, keys: Sequence[str], looked_at: datetime) -> Sequence[SeenArchive]:
+        """What was seen; a key that could not be looked at is left out."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """One look at the runtime: at all of it, or at some workspaces' part."""
+
+    looked_at: datetime
+    instances: dict[UUID, list[Instance]]
+    volumes: dict[UUID, set[str]]
+
+    def sighting(self, workspace_id: UUID, prober: Prober) -> Sighting:
+        return Sighting(
+            self.looked_at,
+            containers=tuple(
+                SeenContainer(each.id, each.volume, prober.state(each), each.endpoint, each.message)
+                for each in self.instances.get(workspace_id, ())
+            ),
+            volumes=frozenset(self.volumes.get(workspace_id, ())),
+        )
+
+
+@dataclass
+class _Office:
+    """What one term in office remembers: enough to read only the rows that a look may change."""
+
+    store: ObserverStore
+    seat: Seat
+    prober: Prober
+    traces: dict[UUID, int] = field(default_factory=dict)
+    """A hash of what was last seen of a workspace and is in its row."""
+    homes: dict[UUID, str] = field(default_factory=dict)
+    compared_everything_at: float = float("-inf")
+    doubt: str | None = None
+
+
+@dataclass
+class Observer:
+    runtime: Runtime
+    archives: ArchiveLook
+    open_store: Callable[[Seat], ObserverStore]
+    wake_controller: Callable[[], Awaitable[None]]
+    hints: Callable[[Callable[[UUID | None], None]], Awaitable[None]]
+    ticker: Ticker
+    elapsed: Callable[[], float]
+    name: str = "observer"
+    lock_name: str = "coordinator:observer"
+    _named: set[UUID] = field(default_factory=set)
+    _all_due: bool = True
+
+    def hint(self, workspace_id: UUID | None) -> None:
+        """Look now: at this workspace, or at everything."""
+        if workspace_id is None:
+            self._all_due = True
+        else:
+            self._named.add(workspace_id)
+        self.ticker.hint()
+
+    async def run(self, leadership: Leadership, report: Report) -> None:
+        async with asyncio.TaskGroup() as group:
+            prober = Prober(self.runtime.instances, self.hint, group)
+            office = _Office(self.open_store(leadership.seat), leadership.seat, prober)
+            group.create_task(self._follow_events(), name="runtime events")
+            group.create_task(self._hear(), name="observer hints")
+            while True:
+                await self.ticker.next()
+                await leadership.verify()
+                await self._pass(office, report)
+
+    async def _hear(self) -> None:
+        await self.hints(self.hint)
+
+    async def _follow_events(self) -> None:
+        """The runtime's own stream: a broken one costs latency, nothing else."""
+        while True:
+            with contextlib.suppress(RuntimeFault):
+                async for workspace_id in self.runtime.instances.watch():
+                    self.hint(workspace_id)
+            await asyncio.sleep(RECONNECT_SECONDS)
+            self.hint(None)
+
+    async def _pass(self, office: _Office, report: Report) -> None:
+        named, self._named = self._named, set()
+        everything, self._all_due = self._all_due or not named, False
+        try:
+            written = await (self._look_at_all(office) if everything else self._look_at(office, named))
+        except RuntimeFault as fault:
+            report.failed(fault)  # nothing that depends on the listing changes; the next tick tries again
+            self._all_due = True
+            return
+        report.passed()
+        if written:
+            await self.wake_controller()
+
+    async def _look_at(self, office: _Office, named: Collection[UUID]) -> int:
+        """Look at these workspaces only: one of them has just been acted upon, or the runtime spoke of it."""
+        looked_at = await office.seat.now()
+        listings = await asyncio.gather(
+            *(asyncio.gather(self.runtime.instances.list(each), self.runtime.volumes.list(each)) for each in named)
+        )
+        look = _look(
+            looked_at,
+            (instance for instances, _ in listings for instance in instances),
+            (volume for _, volumes in listings for volume in volumes),
+        )
+        return await self._compare(office, await office.store.workspaces(list(named)), look)
+
+    async def _look_at_all(self, office: _Office) -> int:
+        looked_at = await office.seat.now()
+        instances, volumes, engine = await asyncio.gather(
+            self.runtime.instances.list(), self.runtime.volumes.list(), self.runtime.engine()
+        )
+        look = _look(looked_at, instances, volumes)
+        office.prober.keep_only({each.id for each in instances})
+        everything = self.elapsed() - office.compared_everything_at >= EVERYTHING_AGAIN_SECONDS
+        if everything:
+            await self._learn_homes(office)
+        if not await self._is_trusted(office, look, engine):
+            return 0
+        written = 0
+        pages = self._all_targets(office) if everything else self._changed(office, look)
+        async for rows in pages:
+            written += await self._compare(office, rows, look)
+        if everything:
+            office.compared_everything_at = self.elapsed()
+        await office.store.record_listing(Listing(RUNTIME_LISTING, looked_at, engine))
+        return written + await self._look_at_archives(office)
+
+    async def _learn_homes(self, office: _Office) -> None:
+        office.homes.clear()
+        async for rows in self._all_targets(office):
+            office.homes.update({row.id: row.home_volume for row in rows if row.home_volume is not None})
+
+    async def _is_trusted(self, office: _Office, look: Look, engine: str) -> bool:
+        """Whether so much is missing, or the engine so strange, that the listing says nothing about any one home."""
+        recorded = {each.kind: each.engine for each in await office.store.listings()}
+        missing = sum(home not in look.volumes.get(owner, ()) for owner, home in office.homes.items())
+        verdict = trust(recorded.get(RUNTIME_LISTING), engine, len(office.homes), missing)
+        if isinstance(verdict, Doubted):
+            if office.doubt != verdict.why:
+                log.error(
+                    "the runtime's listing is not believed: nothing changes until this is mended", why=verdict.why
+                )
+            office.doubt = verdict.why
+            return False
+        office.doubt = None
+        return True
+
+    async def _all_targets(self, office: _Office) -> AsyncIterator[Sequence[Workspace]]:
+        last: UUID | None = None
+        while rows := await office.store.targets(last, PAGE):
+            yield rows
+            last = rows[-1].id
+
+    async def _changed(self, office: _Office, look: Look) -> AsyncIterator[Sequence[Workspace]]:
+        """Rows that want a decision, then those of which something else is seen than what they say."""
+        last: Workspace | None = None
+        restless: set[UUID] = set()
+        while rows := await office.store.unsettled(last, PAGE):
+            yield rows
+            restless.update(row.id for row in rows)
+            last = rows[-1]
+        seen = look.instances.keys() | look.volumes.keys() | office.traces.keys()
+        changed = [
+            each for each in seen - restless if office.traces.get(each) != _trace(look.sighting(each, office.prober))
+        ]
+        for start in range(0, len(changed), PAGE):
+            yield await office.store.workspaces(changed[start : start + PAGE])
+
+    async def _compare(self, office: _Office, rows: Sequence[Workspace], look: Look) -> int:
+        """Hold what was seen against these rows and write the ones that must be told."""
+        changed = []
+        for row in rows:
+            for instance in look.instances.get(row.id, ()):
+                office.prober.add(instance, ready=_is_known_ready(row, instance))
+            sighting = look.sighting(row.id, office.prober)
+            conditions = observe(row, sighting)
+            if worth_writing(row, conditions):
+                changed.append(Observed(row.id, conditions, look.looked_at))
+            self._remember(office, row, sighting)
+        if any(row.operation is not Operation.NONE for row in rows):
+            self.ticker.stay_active()
+        return await office.store.write_conditions(changed)
+
+    def _remember(self, office: _Office, row: Workspace, sighting: Sighting) -> None:
+        office.traces[row.id] = _trace(sighting)
+        if row.home_volume is not None:
+            office.homes[row.id] = row.home_volume
+        else:
+            office.homes.pop(row.id, None)
+        if row.phase is Phase.DELETED:
+            office.traces.pop(row.id, None)
+
+    async def _look_at_archives(self, office: _Office) -> int:
+        """Archives whose key is new. The others were seen whole before, and are looked at when they are needed."""
+        rows = [row for row in await office.store.unseen_archives(PAGE) if row.archive_key is not None]
+        if not rows:
+            return 0
+        looked_at = await office.seat.now()
+        seen = {each.key: each for each in await self.archives.look([str(row.archive_key) for row in rows], looked_at)}
+        changed = [
+            Observed(row.id, observe(row, Sighting(looked_at, archive=seen[str(row.archive_key)])), looked_at)
+            for row in rows
+            if row.archive_key in seen
+        ]
+        return await office.store.write_conditions(changed)
+
+
+def _look(looked_at: datetime, instances: Iterable[Instance], volumes: Iterable[Volume]) -> Look:
+    look = Look(looked_at, defaultdict(list), defaultdict(set))
+    for instance in instances:
+        look.instances[instance.workspace_id].append(instance)
+    for volume in volumes:
+        look.volumes[volume.workspace_id].add(volume.name)
+    return look
+
+
+def _trace(sighting: Sighting) -> int:
+    """Equal for two looks that saw the same of a workspace."""
+    return hash((sighting.containers, sighting.volumes))
+
+
+def _is_known_ready(row: Workspace, instance: Instance) -> bool:
+    container = row.conditions.container
+    return container is not None and container.status is Status.TRUE and container.subject == instance.id

@@ -1,0 +1,112 @@
+"""Keeps the coordinators of this process alive: each campaigns, leads, loses, and starts again, for ever."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+import structlog
+
+from codehub.clock import elapsed, now
+from codehub.coordinators.leadership import Deposed, Leadership, lead
+from codehub.store.protocols import Seat, SeatLost
+
+log = structlog.get_logger()
+
+LONGEST_PAUSE = 30.0
+
+
+class Coordinator(Protocol):
+    """One of the five. `run` is its whole time in office: it returns never, and ends by cancellation or an error."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def lock_name(self) -> str: ...
+
+    async def run(self, leadership: Leadership, report: "Report") -> None: ...
+
+
+@dataclass
+class Report:
+    """What health tells of one coordinator in this process."""
+
+    is_leader: bool = False
+    epoch: int | None = None
+    since: datetime | None = None
+    last_pass: datetime | None = None
+    last_error: str | None = None
+    restarts: int = 0
+
+    def passed(self) -> None:
+        self.last_pass = now()
+
+    def failed(self, error: BaseException) -> None:
+        self.last_error = f"{type(error).__name__}: {error}"
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How leadership is sought and kept."""
+
+    lease_seconds: float
+    retry_seconds: float
+    initial_delay_max_seconds: float
+
+
+@dataclass
+class Supervisor:
+    coordinators: Sequence[Coordinator]
+    take_seat: Callable[[str], Awaitable[Seat]]
+    others_compete: Callable[[], Awaitable[bool]]
+    terms: Terms
+    reports: dict[str, Report] = field(default_factory=dict)
+
+    async def run(self) -> None:
+        """Run all of them until cancelled. One that fails never takes another with it."""
+        self.reports.update({each.name: Report() for each in self.coordinators})
+        await self._initial_delay()
+        async with asyncio.TaskGroup() as group:
+            for coordinator in self.coordinators:
+                group.create_task(self._keep(coordinator), name=coordinator.name)
+
+    async def _initial_delay(self) -> None:
+        """Where other candidates are seen, do not all rush for the same locks; a lone process starts at once."""
+        try:
+            competed = await self.others_compete()
+        except (SeatLost, OSError):
+            return
+        if competed:
+            await asyncio.sleep(random.uniform(0, self.terms.initial_delay_max_seconds))  # noqa: S311
+
+    async def _keep(self, coordinator: Coordinator) -> None:
+        report = self.reports[coordinator.name]
+        failures = 0
+        while True:
+            began = elapsed()
+            try:
+                await self._one_term(coordinator, report)
+            except (Deposed, SeatLost) as ended:
+                log.info("leadership ended", coordinator=coordinator.name, why=repr(ended))
+            except Exception as error:
+                report.failed(error)
+                log.exception("coordinator failed", coordinator=coordinator.name)
+            finally:
+                report.is_leader = False
+            report.restarts += 1
+            failures = 0 if elapsed() - began > LONGEST_PAUSE else failures + 1
+            pause = min(self.terms.retry_seconds * failures, LONGEST_PAUSE)
+            await asyncio.sleep(pause * random.uniform(0.7, 1.3))  # noqa: S311
+
+    async def _one_term(self, coordinator: Coordinator, report: Report) -> None:
+        seat = await self.take_seat(coordinator.lock_name)
+        try:
+            async with lead(seat, self.terms.lease_seconds, elapsed) as leadership:
+                report.is_leader, report.epoch, report.since = True, leadership.term.epoch, now()
+                log.info("leading", coordinator=coordinator.name, epoch=leadership.term.epoch)
+                await coordinator.run(leadership, report)
+        finally:
+            await seat.close()

@@ -1,0 +1,261 @@
+"""The WorkspaceController judges, plans, claims and acts: it makes what is into what is wished."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import assert_never
+from uuid import UUID, uuid4
+
+import structlog
+
+from codehub.coordinators.actions import DESTRUCTIVE, Actions, to_fault
+from codehub.coordinators.leadership import Deposed, Fence, Leadership
+from codehub.coordinators.progress import Progress
+from codehub.coordinators.services import Services
+from codehub.coordinators.supervisor import Report
+from codehub.coordinators.ticker import Ticker
+from codehub.decide.judge import judge
+from codehub.decide.plan import Circumstances, plan
+from codehub.decide.retry import RetryPolicy, after_failure
+from codehub.model.plans import (
+    Answer,
+    Begin,
+    Continue,
+    Died,
+    Dismiss,
+    Fault,
+    Finish,
+    GiveUp,
+    Plan,
+    Rest,
+    Retry,
+    WaitUntil,
+    Withdraw,
+)
+from codehub.model.states import ErrorReason, ImageState, Operation, Service, Step
+from codehub.model.templates import Template
+from codehub.model.workspace import Workspace
+from codehub.runtimes.errors import RuntimeAway, RuntimeFault
+from codehub.runtimes.protocols import Runtime
+from codehub.store.protocols import ControllerStore, Judged, Seat
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How much is done at once. Pulls have their own: a slow registry must not keep others from starting."""
+
+    batch: int = 500
+    operations: int = 16
+    pulls: int = 4
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What became of one act, for the loop to record: acts run beside it and never touch its connection."""
+
+    workspace: Workspace
+    step: Step
+    fault: Fault | None
+
+
+@dataclass
+class _Office:
+    """One term in office: the store on the leader's connection, and the acts in flight, owned by its task group."""
+
+    store: ControllerStore
+    leadership: Leadership
+    actions: Actions
+    services: Services
+    group: asyncio.TaskGroup
+    acting: dict[UUID, asyncio.Task[None]] = field(default_factory=dict)
+    outcomes: list[_Outcome] = field(default_factory=list)
+    templates: dict[UUID, Template] = field(default_factory=dict)
+
+    def template_of(self, workspace: Workspace) -> Template | None:
+        return self.templates.get(workspace.template_id) if workspace.template_id is not None else None
+
+
+@dataclass
+class WorkspaceController:
+    runtime: Runtime
+    fence: Fence
+    open_store: Callable[[Seat], ControllerStore]
+    wake_observer: Callable[[UUID | None], Awaitable[None]]
+    hints: Callable[[Callable[[UUID | None], None]], Awaitable[None]]
+    progress: Progress
+    ticker: Ticker
+    policy: RetryPolicy
+    spread: Callable[[], float]
+    clock: Callable[[], datetime]
+    bounds: Bounds = field(default_factory=Bounds)
+    name: str = "wc"
+    lock_name: str = "coordinator:wc"
+
+    def __post_init__(self) -> None:
+        self._operations = asyncio.Semaphore(self.bounds.operations)
+        self._pulls = asyncio.Semaphore(self.bounds.pulls)
+
+    async def run(self, leadership: Leadership, report: Report) -> None:
+        with self.fence.open_for(leadership):
+            await self._lead(leadership, report)
+
+    async def _lead(self, leadership: Leadership, report: Report) -> None:
+        async with asyncio.TaskGroup() as group:
+            services = Services({Service.RUNTIME: self.runtime.engine}, self.clock, self.ticker.hint)
+            store = self.open_store(leadership.seat)
+            office = _Office(
+                store, leadership, Actions(self.runtime, leadership, self.progress.pulled), services, group
+            )
+            group.create_task(services.watch(), name="services")
+            group.create_task(self.progress.flush_for_ever(), name="progress")
+            group.create_task(self._hear(), name="controller hints")
+            while True:
+                await self.ticker.next()
+                await leadership.verify()
+                await self._pass(office)
+                report.passed()
+
+    async def _hear(self) -> None:
+        await self.hints(lambda _: self.ticker.hint())
+
+    async def _pass(self, office: _Office) -> None:
+        """Record what the acts have come to, then decide over every row that wants it, in batches, those that people
+        wait for first."""
+        now = await office.leadership.seat.now()
+        outcomes, office.outcomes = office.outcomes, []
+        for outcome in outcomes:
+            await self._record(office, outcome, now)
+        last: Workspace | None = None
+        while rows := await office.store.unsettled(last, self.bounds.batch):
+            office.templates = await office.store.templates()
+            await self._decide(office, rows, now)
+            last = rows[-1]
+            if len(rows) < self.bounds.batch:
+                break
+
+    async def _record(self, office: _Office, outcome: _Outcome, now: datetime) -> None:
+        workspace, step, fault = outcome.workspace, outcome.step, outcome.fault
+        if fault is None:
+            await office.store.acted(workspace, step)
+        else:
+            decision = after_failure(workspace, step, fault, now, self.policy, self.spread())
+            if not isinstance(decision, WaitUntil):
+                await self._record_failure(office, workspace, decision)
+        await self.wake_observer(workspace.id)
+
+    async def _decide(self, office: _Office, rows: Sequence[Workspace], now: datetime) -> None:
+        states = office.services.states()
+        judged = []
+        for row in rows:
+            if row.operation is not Operation.NONE:
+                self.ticker.stay_active()
+            template = office.template_of(row)
+            circumstances = Circumstances(
+                now=now,
+                policy=self.policy,
+                services=states,
+                image=template.state if template is not None else ImageState.READY,
+                acting=row.id in office.acting,
+                spread=self.spread(),
+            )
+            decision = plan(row, circumstances)
+            if isinstance(decision, Rest | WaitUntil):
+                phase = judge(row, self.policy.max_retries)
+                if phase is not row.phase or row.judged_at != row.observed_at:
+                    judged.append(Judged(row, phase))
+            else:
+                await self._carry_out(office, row, decision)
+        await office.store.judged(judged)
+
+    async def _carry_out(  # noqa: C901, PLR0912 (one arm for each plan)
+        self, office: _Office, row: Workspace, decision: Plan
+    ) -> None:
+        """One decision, one guarded transition; then the act, if there is one. A guard that did not hold means that
+        the row has moved on: the next pass decides again."""
+        store, phase = office.store, judge(row, self.policy.max_retries)
+        match decision:
+            case Begin():
+                claimed = await store.claim(row, decision, uuid4(), phase)
+                if claimed is not None:
+                    log.info("operation begun", workspace_id=str(row.id), operation=decision.operation)
+                    self._act(office, claimed, decision.step)
+            case Continue(step):
+                current = row if step is row.op_step else await store.enter(row, step)
+                if current is not None:
+                    self._act(office, current, step)
+            case Finish():
+                if await store.finish(row, decision) is not None:
+                    log.info("operation done", workspace_id=str(row.id), operation=row.operation, phase=decision.phase)
+                    self.ticker.hint()
+            case Withdraw():
+                await self._cancel(office, row)
+                if await store.withdraw(row, decision, phase) is not None:
+                    log.info("operation withdrawn", workspace_id=str(row.id), operation=row.operation, why=decision.why)
+                    self.ticker.hint()
+            case Retry() | GiveUp():
+                await self._cancel(office, row)
+                await self._record_failure(office, row, decision)
+            case Died():
+                await store.died(row, decision)
+            case Answer():
+                if await store.answer(row, decision, phase) is not None:
+                    self.ticker.hint()
+            case Dismiss():
+                await store.dismiss(row, decision)
+            case Rest() | WaitUntil():
+                pass
+            case _:
+                assert_never(decision)
+
+    def _act(self, office: _Office, workspace: Workspace, step: Step) -> None:
+        if workspace.id in office.acting:
+            return
+        task = office.group.create_task(self._acting(office, workspace, step), name=f"{step} {workspace.id}")
+        office.acting[workspace.id] = task
+        task.add_done_callback(lambda _: office.acting.pop(workspace.id, None))
+
+    async def _acting(self, office: _Office, workspace: Workspace, step: Step) -> None:
+        """One act, beside the passes. One workspace's trouble stays its own: whatever goes wrong becomes that
+        workspace's failed attempt. A leader that was deposed does nothing more; the next one does this act."""
+        fault = None
+        try:
+            async with self._pulls if step is Step.PULL else self._operations:
+                if step in DESTRUCTIVE:
+                    await asyncio.sleep(office.leadership.destructive_acts_wait())
+                await office.actions.act(workspace, step, office.template_of(workspace))
+        except Deposed:
+            return
+        except RuntimeFault as error:
+            away = isinstance(error, RuntimeAway) and await office.services.is_away(Service.RUNTIME)
+            fault = to_fault(error, Service.RUNTIME if away else None)
+        except Exception as error:
+            log.exception("act failed in an unforeseen way", workspace_id=str(workspace.id), step=step)
+            fault = Fault(ErrorReason.ACTION_FAILED, repr(error))
+        office.outcomes.append(_Outcome(workspace, step, fault))
+        self.ticker.hint()
+
+    async def _record_failure(self, office: _Office, row: Workspace, decision: Retry | GiveUp) -> None:
+        fault: Fault = decision.fault
+        if isinstance(decision, Retry):
+            recorded = await office.store.retry(row, decision)
+        else:
+            recorded = await office.store.give_up(row, decision)
+        if recorded is not None:
+            log.warning(
+                "attempt failed" if isinstance(decision, Retry) else "given up",
+                workspace_id=str(row.id),
+                operation=row.operation,
+                reason=fault.reason,
+                detail=fault.detail,
+            )
+
+    async def _cancel(self, office: _Office, row: Workspace) -> None:
+        """End the act in flight and forget its outcome: the row has gone on without it."""
+        task = office.acting.get(row.id)
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+        office.outcomes = [each for each in office.outcomes if each.workspace.id != row.id]

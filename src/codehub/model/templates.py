@@ -1,0 +1,19 @@
+"""What a workspace runs: an image or local tool, where its IDE answers, and what it may use."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from codehub.model.states import ImageState
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    id: UUID
+    name: str
+    image: str
+    state: ImageState
+    port: int
+    health_path: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    resources: Mapping[str, float] = field(default_factory=dict)

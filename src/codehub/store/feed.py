@@ -1,0 +1,31 @@
+"""What the EventListener reads: the triggers' notifications, and the rows that they are about."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from uuid import UUID
+
+from sqlalchemy import select
+
+from codehub.model.shown import ShownWorkspace
+from codehub.store.protocols import Channel, Notice
+from codehub.store.seat import PostgresSeat
+from codehub.store.tables import workspaces
+
+_SHOWN = [workspaces.c[field.name] for field in fields(ShownWorkspace)]
+
+
+class PostgresFeed:
+    def __init__(self, seat: PostgresSeat) -> None:
+        self._seat = seat
+
+    async def listen(self, heard: Callable[[Notice], None]) -> None:
+        def notified(channel: str, payload: str) -> None:
+            workspace_id, owner_user_id = payload.split()
+            heard(Notice(Channel(channel), UUID(workspace_id), UUID(owner_user_id)))
+
+        await self._seat.listen([channel.value for channel in Channel], notified)
+
+    async def shown(self, ids: Sequence[UUID]) -> Sequence[ShownWorkspace]:
+        query = select(*_SHOWN).where(workspaces.c.id.in_(ids), workspaces.c.deleted_at.is_(None))
+        async with self._seat.transaction() as connection:
+            return [ShownWorkspace(**row) for row in (await connection.execute(query)).mappings()]

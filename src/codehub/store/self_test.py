@@ -1,0 +1,44 @@
+"""Whether a database can carry leadership at all. Found out at the start, because later it would be two leaders."""
+
+from sqlalchemy import text
+
+from codehub.errors import ServiceError
+from codehub.store.engine import single
+
+_PID = text("SELECT pg_backend_pid()")
+_SETTING = text("SELECT current_setting('idle_session_timeout')")
+_CANDIDATES = text("SELECT EXISTS (SELECT FROM pg_stat_activity WHERE application_name LIKE 'codehub coordinator:%')")
+LEASE = "4321ms"
+
+
+async def require_direct_connection(database_url: str) -> None:
+    """Refuse a read-only standby, and a pooler that gives one server session to several clients in turn: both grant
+    the same advisory lock twice."""
+    engine = single(database_url, "codehub self-test", idle_session_timeout=LEASE)
+    try:
+        async with engine.connect() as first, engine.connect() as second:
+            before = await first.scalar(_PID)
+            await first.commit()
+            other = await second.scalar(_PID)  # and stays in its transaction
+            after = await first.scalar(_PID)
+            setting = await first.scalar(_SETTING)
+            standby = await first.scalar(text("SELECT pg_is_in_recovery()"))
+    finally:
+        await engine.dispose()
+    if standby:
+        raise ServiceError("The database is a read-only standby.", "Point DATABASE_URL at the primary.")
+    if before != after or before == other or setting != LEASE:
+        raise ServiceError(
+            "A pooler stands between codehub and PostgreSQL and shares sessions between clients.",
+            "Point DATABASE_URL at PostgreSQL itself, or at a pooler in session mode.",
+        )
+
+
+async def other_candidates(database_url: str) -> bool:
+    """Whether any process holds or seeks a coordinator's seat."""
+    engine = single(database_url, "codehub start")
+    try:
+        async with engine.connect() as connection:
+            return bool(await connection.scalar(_CANDIDATES))
+    finally:
+        await engine.dispose()
