@@ -1,0 +1,103 @@
+"""`codehub image build`: the images that workspaces run."""
+
+import asyncio
+import dataclasses
+import json
+import sys
+import time
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from codehub.images.dockerfile import Recipe
+    from codehub.images.host_access import HostAccess
+    from codehub.images.image import Built
+    from codehub.images.progress import Progress
+
+images = typer.Typer(name="image", help="Make the images that workspaces run.", no_args_is_help=True)
+
+
+class Name(StrEnum):
+    CODE_SERVER = "code-server"
+    JUPYTERLAB = "jupyterlab"
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(images)
+
+
+@images.command("build")
+def build(
+    name: Annotated[Name, typer.Argument(help="Which IDE.")] = Name.CODE_SERVER,
+    base: Annotated[str, typer.Option(help="A Debian 12 image to start from, instead of debian:bookworm-slim.")] = "",
+    no_registry: Annotated[
+        bool, typer.Option("--no-registry", help="Pull nothing; make the base with debootstrap.")
+    ] = False,
+    trust_host_ca: Annotated[
+        bool, typer.Option("--trust-host-ca", help="Let workspaces trust this machine's certificates.")
+    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Build anew, with today's Debian packages.")] = False,
+    engine: Annotated[str, typer.Option(help="The engine's URL (default: the one that docker uses).")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Write one JSON object, for programs.")] = False,
+) -> None:
+    """Build an IDE's image on the Docker engine. One that is there is left as it is (docs/images.md).
+
+    Example: codehub image build jupyterlab --no-registry
+    """
+    from codehub.images.dockerfile import DEBIAN, Recipe
+    from codehub.images.host_access import find_host_access
+    from codehub.images.tools import TOOLS
+
+    access = find_host_access()
+    recipe = Recipe(TOOLS[name], base=base or DEBIAN, trusted_ca=access.ca if trust_host_ca else None)
+    built = asyncio.run(_build(recipe, access, engine or None, registry=not no_registry, fresh=fresh))
+    if as_json:
+        typer.echo(json.dumps(dataclasses.asdict(built)))
+    elif built.was_there:
+        typer.echo(f"{built.tag} is there already, {built.size_bytes / 1e6:.0f} MB")
+    else:
+        typer.echo(f"{built.tag} built in {built.seconds:.0f} s, {built.size_bytes / 1e6:.0f} MB")
+
+
+async def _build(recipe: "Recipe", access: "HostAccess", engine: str | None, *, registry: bool, fresh: bool) -> "Built":
+    from codehub.images.engine import open_engine
+    from codehub.images.image import ensure_image
+
+    with _Ticker() as ticker:
+        async with open_engine(engine) as docker:
+            return await ensure_image(docker, recipe, access, ticker.show, registry=registry, fresh=fresh)
+
+
+class _Ticker:
+    """Shows on stderr how far a build is: one line that changes on a terminal, one line per step elsewhere."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+
+        self._began = time.monotonic()
+        self._shown = ""
+        self._console = Console(stderr=True, highlight=False)
+        self._status = self._console.status("") if sys.stderr.isatty() else None
+
+    def __enter__(self) -> "_Ticker":
+        if self._status is not None:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def show(self, progress: "Progress") -> None:
+        from rich.markup import escape
+
+        count = f"step {progress.step} of {progress.steps}" if progress.steps else ""
+        head = "  ".join(part for part in (f"{progress.stage:<8}", count, progress.doing[:80]) if part)
+        seconds = f"{time.monotonic() - self._began:5.0f} s"
+        if self._status is not None:
+            self._status.update(f"{seconds}  {escape(head)}  [dim]{escape(progress.line[:60])}[/dim]")
+        elif head != self._shown:
+            typer.echo(f"{seconds}  {head}", err=True)
+        self._shown = head

@@ -1,0 +1,50 @@
+"""Long commands on this machine: followed line by line, ended with whoever waits for them."""
+
+import asyncio
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+
+from codehub.images.faults import explain
+from codehub.images.progress import KEPT_LINES
+
+LONGEST_LINE = 2**20
+
+
+async def run(
+    command: Sequence[str],
+    what: str,
+    *,
+    environment: Mapping[str, str] | None = None,
+    on_line: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Run it at low priority, and raise `what` with the cause when it fails.
+
+    It leads a process group of its own, which is killed when the caller is cancelled: compilers that outlive the
+    installation that started them would write into the folder of the next one.
+    """
+    process = await asyncio.create_subprocess_exec(
+        "nice",
+        *command,
+        env=environment,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        start_new_session=True,
+        limit=LONGEST_LINE,
+    )
+    assert process.stdout is not None  # noqa: S101 - asked for above
+    tail: deque[str] = deque(maxlen=KEPT_LINES)
+    try:
+        async for raw in process.stdout:
+            line = raw.decode(errors="replace").rstrip()
+            tail.append(line)
+            on_line(line)
+        code = await process.wait()
+    finally:
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+    if code != 0:
+        raise explain(what, tail)

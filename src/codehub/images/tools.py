@@ -1,0 +1,171 @@
+"""The IDEs that codehub brings: what each is made of, how it is started, and where it answers.
+
+One description serves both the image (`dockerfile.py`) and the installation without an engine (`local_ide.py`), and one
+script per IDE does the work in both, so that a workspace is the same in either.
+
+Versions stand once, beside the scripts, in files that pip and sha512sum themselves check: `code-server/node.txt`,
+`code-server/code-server.sha512` and `jupyterlab/jupyterlab.txt` in `files/`. All of `files/` lies inside the package
+because `codehub image build` must work from an installed wheel, which has no `deploy/` beside it.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path, PurePath
+
+HOME = "/home/coder"
+TRUSTED = "/etc/ssl/certs/ca-certificates.crt"
+RECONNECTION_SECONDS = 600
+"""How long code-server keeps a visitor's editor and terminals after the browser left: as long as a workspace stays
+awake by default. Its own default of three hours holds 400 MB for each of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call of the IDE's `install` script."""
+
+    name: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    name: str
+    description: str
+    pin: tuple[str, str]
+    """A file beside the script, and the pattern that finds the version in it."""
+    build_packages: tuple[str, ...]
+    """Debian packages that only the steps need."""
+    steps: tuple[Step, ...]
+    program: tuple[str, ...]
+    """What to run, relative to the folder that it is installed in."""
+    options: tuple[str, ...]
+    on_port: tuple[str, ...]
+    on_socket: tuple[str, ...]
+    arguments: tuple[str, ...]
+    port: int
+    health_path: str
+    strip_prefix: bool
+    """Whether the front door takes the workspace's prefix off the path. Where it does not, the IDE is told the prefix
+    as CODEHUB_BASE_PATH, and its health path lies below it."""
+    own_environment: Mapping[str, str]
+
+    @property
+    def version(self) -> str:
+        file, pattern = self.pin
+        found = re.search(pattern, self.files[file].decode(), re.MULTILINE)
+        if found is None:
+            raise ValueError(f"{file} names no version of {self.name}")
+        return found[1]
+
+    @property
+    def files(self) -> Mapping[str, bytes]:
+        """The script and what it reads, by name."""
+        return packaged(self.name)
+
+    @property
+    def release(self) -> str:
+        """Names this installation exactly: the version, and a hash of all that goes into it. Another hash is another
+        folder, so that an upgrade of codehub never finds an older installation and takes it for its own."""
+        return f"{self.version}-{fingerprint(self.files)}"
+
+    def command(self, folder: PurePath, *listen: str) -> tuple[str, ...]:
+        """How to start it from the folder that it is installed in."""
+        program, *script = self.program
+        inside = [part if part.startswith("-") or "/" not in part else str(folder / part) for part in script]
+        return (str(folder / program), *inside, *self.options, *listen, *self.arguments)
+
+    def environment(self, folder: PurePath) -> dict[str, str]:
+        """All that it and the terminals in it need to know."""
+        return {
+            "HOME": HOME,
+            "USER": "coder",
+            "SHELL": "/bin/bash",
+            "LANG": "C.UTF-8",
+            "PATH": f"{HOME}/.local/bin:{folder}/bin:/usr/local/bin:/usr/bin:/bin",
+            **self.own_environment,
+        }
+
+
+CODE_SERVER = Tool(
+    name="code-server",
+    description="VS Code in the browser",
+    pin=("code-server.sha512", r"code-server-(.+)\.tgz$"),
+    build_packages=("build-essential", "pkg-config", "libkrb5-dev", "libsecret-1-dev", "python3", "python3-venv"),
+    steps=(
+        Step("node", "Node.js from its wheel"),
+        Step("download", "code-server from npm, its hash checked"),
+        Step("compile", "its dependencies, four of them compiled"),
+        Step("slim", "remove what is never used"),
+    ),
+    program=("bin/node", "lib/node_modules/code-server/out/node/entry.js"),
+    options=(
+        "--auth=none",  # the front door has let the visitor in
+        "--disable-telemetry",
+        "--disable-update-check",
+        "--disable-workspace-trust",
+        "--disable-getting-started-override",
+        f"--reconnection-grace-time={RECONNECTION_SECONDS}",
+    ),
+    on_port=("--bind-addr=0.0.0.0:8080",),
+    on_socket=("--socket={socket}", "--socket-mode=0666"),
+    arguments=(HOME,),
+    port=8080,
+    health_path="/healthz",
+    strip_prefix=True,
+    own_environment={
+        "CODE_SERVER_CONFIG": "/dev/null",  # else it leaves a file with an unused password in the home
+        "NODE_EXTRA_CA_CERTS": TRUSTED,
+        "NPM_CONFIG_PREFIX": f"{HOME}/.local",  # npm install --global goes where it may write, and survives
+    },
+)
+
+JUPYTERLAB = Tool(
+    name="jupyterlab",
+    description="JupyterLab: notebooks, terminals and an editor",
+    pin=("jupyterlab.txt", r"^jupyterlab==(\S+)"),
+    build_packages=("python3", "python3-venv"),
+    steps=(
+        Step("wheels", "JupyterLab from wheels, their hashes checked"),
+        Step("finish", "its configuration"),
+    ),
+    program=("bin/python", "-m", "jupyterlab"),
+    options=("--no-browser",),
+    on_port=("--ServerApp.port=8888",),
+    on_socket=("--ServerApp.sock={socket}", "--ServerApp.sock_mode=0666"),
+    arguments=(),
+    port=8888,
+    health_path="/api/status",
+    strip_prefix=False,
+    own_environment={
+        "JUPYTER_RUNTIME_DIR": "/tmp/jupyter",  # noqa: S108 - the workspace's own; what dies with it is not kept
+        "REQUESTS_CA_BUNDLE": TRUSTED,
+        "SSL_CERT_FILE": TRUSTED,
+    },
+)
+
+TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (CODE_SERVER, JUPYTERLAB)}
+
+
+@cache
+def packaged(folder: str) -> Mapping[str, bytes]:
+    """The files of one folder of `files/`, by name."""
+    found = files("codehub.images").joinpath("files", folder).iterdir()
+    return {file.name: file.read_bytes() for file in sorted(found, key=lambda file: file.name) if file.is_file()}
+
+
+def packaged_folder(tool: Tool) -> Path:
+    """Where the script of a tool lies on this machine."""
+    return Path(str(files("codehub.images").joinpath("files", tool.name)))
+
+
+def fingerprint(parts: Mapping[str, bytes]) -> str:
+    """Short, the same on every machine, and another one for any change of a name or a byte."""
+    whole = hashlib.sha256()
+    for name, content in sorted(parts.items()):
+        whole.update(f"{name}\0{len(content)}\0".encode())
+        whole.update(content)
+    return whole.hexdigest()[:12]
