@@ -1,0 +1,47 @@
+"""How a workspace's container is made: everything that keeps a hostile one inside (contract 13)."""
+
+from typing import Any
+
+from codehub.runtimes.protocols import InstanceSpec
+
+USER = 1000
+HOME = "/home/coder"
+OPEN_FILES = 65536  # an IDE watches whole source trees
+LOG_BYTES = 1024**2
+LOG_FILES = 3
+TEMPORARY_SHARE = 4  # of the memory, which files in /tmp are counted against
+
+
+def configuration(spec: InstanceSpec, labels: dict[str, str], network: str, address: str) -> dict[str, Any]:
+    """The body of the create request. What is not in here is as the engine has it: its seccomp profile, no privileges,
+    no devices, no host namespaces, no published ports.
+
+    The engine's own init is process 1: without it a program that ignores SIGTERM costs the whole grace at every stop,
+    and orphaned children of terminals are never reaped. There is no restart policy: whether it runs is codehub's."""
+    limits = spec.resources
+    return {
+        "Image": spec.image,
+        "User": f"{USER}:{USER}",
+        "Env": [f"{name}={value}" for name, value in spec.environment.items()],
+        "Labels": labels,
+        "HostConfig": {
+            "NetworkMode": network,
+            "Mounts": [{"Type": "volume", "Source": spec.volume, "Target": HOME}],
+            "CapDrop": ["ALL"],
+            "SecurityOpt": ["no-new-privileges"],
+            "ReadonlyRootfs": True,
+            "Tmpfs": {"/tmp": f"rw,exec,nosuid,nodev,mode=1777,size={limits.memory_bytes // TEMPORARY_SHARE}"},  # noqa: S108
+            "Memory": limits.memory_bytes,
+            "MemorySwap": limits.memory_bytes,  # memory and swap together: no swap
+            "NanoCpus": int(limits.cpus * 1e9),
+            "PidsLimit": limits.pids,
+            "Ulimits": [
+                {"Name": "nofile", "Soft": OPEN_FILES, "Hard": OPEN_FILES},
+                {"Name": "core", "Soft": 0, "Hard": 0},
+            ],
+            "Init": True,
+            "LogConfig": {"Type": "json-file", "Config": {"max-size": str(LOG_BYTES), "max-file": str(LOG_FILES)}},
+            "RestartPolicy": {"Name": "no"},
+        },
+        "NetworkingConfig": {"EndpointsConfig": {network: {"IPAMConfig": {"IPv4Address": address}}}},
+    }

@@ -1,0 +1,187 @@
+"""Workspaces as containers."""
+
+import json
+import math
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from typing import Any
+from uuid import UUID
+
+import aiodocker
+import aiohttp
+from aiodocker.containers import DockerContainer
+from aiodocker.exceptions import DockerError
+
+from codehub.runtimes.docker import container, images, labels
+from codehub.runtimes.docker.api import ANSWER_SECONDS, DockerApi, translated
+from codehub.runtimes.docker.network import Network
+from codehub.runtimes.docker.volumes import DockerVolumes
+from codehub.runtimes.errors import InUse, NotFound, RuntimeAway, RuntimeFault
+from codehub.runtimes.protocols import Instance, InstanceSpec, PullProgress, Stats
+
+PROBE_SECONDS = 1.5
+ADDRESS_TRIES = 4
+ADDRESS_TAKEN = "Address already in use"
+FRAME_HEADER_BYTES = 8
+
+
+class DockerInstances:
+    def __init__(self, api: DockerApi, installation: str, network: Network, volumes: DockerVolumes) -> None:
+        self._api = api
+        self._installation = installation
+        self._network = network
+        self._volumes = volumes
+        self._probes = aiohttp.ClientSession(
+            timeout=aiohttp.ClientTimeout(total=PROBE_SECONDS),
+            cookie_jar=aiohttp.DummyCookieJar(),  # one workspace's cookie must never be sent to another
+            connector=aiohttp.TCPConnector(force_close=True, limit=0),
+        )
+
+    async def list(self, workspace_id: UUID | None = None) -> tuple[Instance, ...]:
+        listed = await self._api.containers(labels.own(self._installation, workspace_id))
+        return tuple(labels.instance(each) for each in listed)
+
+    async def watch(self) -> AsyncIterator[UUID]:
+        """On a client of its own: the library's stream, once broken, cannot be taken up again on the same one."""
+        client = aiodocker.Docker(url=self._api.host)
+        filters = labels.own(self._installation) | {"type": ["container"]}
+        try:
+            subscriber = client.events.subscribe(filters=json.dumps(filters))
+            while (event := await subscriber.get()) is not None:
+                yield UUID(event["Actor"]["Attributes"][labels.WORKSPACE])
+        finally:
+            with suppress(DockerError):  # why the stream broke is raised again here, but broken is all there is to say
+                await client.close()
+        raise RuntimeAway("the Docker engine's stream of events broke off")
+
+    async def pull(self, image: str, on_progress: Callable[[PullProgress], None]) -> None:
+        await images.pull(self._api, image, on_progress)
+
+    async def start(self, spec: InstanceSpec) -> str:
+        """The engine makes a volume that it does not find, and would hand out an empty home: so the home is looked for
+        before, and again when the container holds it and nobody can remove it any more (contract 6)."""
+        await self._volumes.require(spec.volume)
+        for _ in range(ADDRESS_TRIES):
+            made = await self._create(spec)
+            await self._hold_home(made.id, spec.volume)
+            if await self._run(made):
+                return made.id
+            await self._remove(made.id)  # an address is given for life: only a new container can have another
+        raise RuntimeFault(f"no free address was found for {spec.name}")
+
+    async def _create(self, spec: InstanceSpec) -> DockerContainer:
+        address = await self._network.take_address()
+        labelled = labels.of_instance(self._installation, spec, address)
+        configuration = container.configuration(spec, labelled, self._network.name, address)
+        try:
+            try:
+                return await self._make(spec.name, configuration)
+            except NotFound:
+                await self.pull(spec.image, lambda _: None)
+                return await self._make(spec.name, configuration)
+        except InUse:  # the name
+            self._network.release(address)
+            return await self._same_incarnation(spec)
+        except RuntimeFault:
+            self._network.release(address)
+            raise
+
+    async def _make(self, name: str, configuration: dict[str, Any]) -> DockerContainer:
+        async with translated():
+            return await self._api.client.containers.create(configuration, name=name)
+
+    async def _run(self, made: DockerContainer) -> bool:
+        """False where its address turns out to be somebody else's."""
+        try:
+            async with translated():
+                await made.start()
+        except NotFound:  # it, or its network
+            self._network.forget()
+            raise
+        except RuntimeFault as fault:
+            if ADDRESS_TAKEN in str(fault):
+                return False
+            raise
+        return True
+
+    async def _same_incarnation(self, spec: InstanceSpec) -> DockerContainer:
+        async with translated():
+            there = await self._api.client.containers.get(spec.name)
+        found = there["Config"]["Labels"]
+        expected = labels.of_spec(self._installation, spec)
+        for label in (labels.INSTALLATION, labels.WORKSPACE, labels.OPERATION):
+            if found.get(label) != expected[label]:
+                raise RuntimeFault(f"the name {spec.name} belongs to another incarnation")
+        return there
+
+    async def _hold_home(self, instance_id: str, volume: str) -> None:
+        try:
+            await self._volumes.require(volume)
+        except NotFound:
+            await self._remove(instance_id)
+            await self._volumes.remove_made_by_engine(volume)
+            raise
+
+    async def probe(self, instance: Instance) -> bool:
+        if instance.endpoint is None:
+            return False
+        url = f"http://{instance.endpoint.address}:{instance.endpoint.port}{instance.health_path}"
+        try:
+            async with self._probes.get(url, allow_redirects=False) as answer:
+                return answer.status < 400
+        except (aiohttp.ClientError, TimeoutError, OSError):
+            return False
+
+    async def stop(self, instance_id: str, grace_seconds: float) -> None:
+        with suppress(NotFound):
+            labelled = await self._require(instance_id)
+            async with translated():
+                await self._api.client.containers.container(instance_id).stop(
+                    t=math.ceil(grace_seconds), timeout=aiohttp.ClientTimeout(total=grace_seconds + ANSWER_SECONDS)
+                )
+            await self._remove(instance_id)
+            self._network.release(labelled[labels.ADDRESS])
+
+    async def _remove(self, instance_id: str) -> None:
+        """Also where another caller is at it: back when it is gone. Unnamed volumes go with it, the home stays."""
+        doomed = self._api.client.containers.container(instance_id)
+        with suppress(NotFound):
+            try:
+                async with translated():
+                    await doomed.delete(force=True, v=True)
+            except InUse:
+                async with translated():
+                    await doomed.wait(condition="removed", timeout=aiohttp.ClientTimeout(total=ANSWER_SECONDS))
+
+    async def logs(self, instance_id: str, tail: int) -> AsyncIterator[bytes]:
+        """Both streams as they came, each piece in a frame whose header ends with its length. A workspace prints what
+        it likes, so nothing is decoded here."""
+        await self._require(instance_id)
+        params = {"stdout": "1", "stderr": "1", "tail": str(tail)}
+        async with self._api.stream(f"containers/{instance_id}/logs", params) as content:
+            while len(header := await content.read(FRAME_HEADER_BYTES)) == FRAME_HEADER_BYTES:
+                yield await content.readexactly(int.from_bytes(header[4:]))
+
+    async def stats(self, instance_id: str) -> Stats:
+        await self._require(instance_id)
+        sample = await self._api.read(f"containers/{instance_id}/stats", {"stream": "0", "one-shot": "1"})
+        memory = sample["memory_stats"]
+        detail = memory.get("stats", {})
+        cached = detail.get("total_inactive_file", detail.get("inactive_file", 0))  # cgroup v1, v2
+        return Stats(
+            cpu_seconds=sample["cpu_stats"]["cpu_usage"]["total_usage"] / 1e9,
+            memory_bytes=max(memory.get("usage", 0) - cached, 0),
+            memory_limit_bytes=memory.get("limit"),
+            pids=sample["pids_stats"].get("current", 0),
+        )
+
+    async def _require(self, instance_id: str) -> Mapping[str, str]:
+        """The labels of one of ours. What another installation made is not there for us, and is never touched."""
+        found = await self._api.read(f"containers/{instance_id}/json")
+        labelled: Mapping[str, str] = found["Config"]["Labels"]
+        if labelled.get(labels.INSTALLATION) != self._installation:
+            raise NotFound(f"there is no instance {instance_id}")
+        return labelled
+
+    async def close(self) -> None:
+        await self._probes.close()

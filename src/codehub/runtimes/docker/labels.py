@@ -1,0 +1,86 @@
+"""What codehub writes on all it makes, so that any replica can list, probe and judge it without the database."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from codehub.model.conditions import Endpoint
+from codehub.runtimes.protocols import Instance, InstanceSpec, InstanceState, Volume, VolumeSpec
+
+INSTALLATION = "codehub.installation"
+WORKSPACE = "codehub.workspace"
+INCARNATION = "codehub.incarnation"
+OPERATION = "codehub.operation"
+EPOCH = "codehub.epoch"
+VOLUME = "codehub.volume"
+ADDRESS = "codehub.address"
+PORT = "codehub.port"
+HEALTH_PATH = "codehub.health_path"
+IDENTITY = "codehub.identity"
+
+STATES = {
+    "created": InstanceState.CREATED,
+    "running": InstanceState.RUNNING,
+    "restarting": InstanceState.RUNNING,
+    "paused": InstanceState.RUNNING,
+    "removing": InstanceState.EXITED,
+    "exited": InstanceState.EXITED,
+    "dead": InstanceState.EXITED,
+}
+EXIT_CODE = re.compile(r"^Exited \((\d+)\)")
+
+
+def own(installation: str, workspace_id: UUID | None = None) -> dict[str, list[str]]:
+    """The filter that listings are asked with. The workspace's label is asked for even where any will do: it leaves out
+    what belongs to the installation as a whole."""
+    workspace = WORKSPACE if workspace_id is None else f"{WORKSPACE}={workspace_id}"
+    return {"label": [f"{INSTALLATION}={installation}", workspace]}
+
+
+def of_spec(installation: str, spec: InstanceSpec | VolumeSpec) -> dict[str, str]:
+    return {
+        INSTALLATION: installation,
+        WORKSPACE: str(spec.workspace_id),
+        INCARNATION: spec.name,
+        OPERATION: str(spec.op_id),
+        EPOCH: str(spec.epoch),
+    }
+
+
+def of_instance(installation: str, spec: InstanceSpec, address: str) -> dict[str, str]:
+    return of_spec(installation, spec) | {
+        VOLUME: spec.volume,
+        ADDRESS: address,
+        PORT: str(spec.port),
+        HEALTH_PATH: spec.health_path,
+    }
+
+
+def instance(listed: Mapping[str, Any]) -> Instance:
+    """One entry of the engine's listing, which says all that is needed: nothing is asked for one by one."""
+    labels = listed["Labels"]
+    state = STATES[listed["State"]]
+    endpoint = Endpoint(listed["Id"], labels[ADDRESS], int(labels[PORT]))
+    return Instance(
+        id=listed["Id"],
+        name=labels[INCARNATION],
+        workspace_id=UUID(labels[WORKSPACE]),
+        op_id=UUID(labels[OPERATION]),
+        epoch=int(labels[EPOCH]),
+        volume=labels[VOLUME],
+        state=state,
+        endpoint=endpoint if state is InstanceState.RUNNING else None,
+        health_path=labels[HEALTH_PATH],
+        message=ending(listed["Status"]) if state is InstanceState.EXITED else "",
+    )
+
+
+def ending(status: str) -> str:
+    """`Exited (137) 3 seconds ago` without the time, which would make every look at it a change."""
+    code = EXIT_CODE.match(status)
+    return f"exited with code {code[1]}" if code else status
+
+
+def volume(listed: Mapping[str, Any]) -> Volume:
+    return Volume(name=listed["Name"], workspace_id=UUID(listed["Labels"][WORKSPACE]))

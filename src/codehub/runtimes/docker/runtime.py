@@ -1,0 +1,88 @@
+"""The runtime for a machine with a Docker engine, which the front door shares with it."""
+
+from collections.abc import Callable
+from ipaddress import IPv4Network
+from uuid import uuid4
+
+from codehub.runtimes.docker import labels
+from codehub.runtimes.docker.api import DockerApi, translated
+from codehub.runtimes.docker.instances import DockerInstances
+from codehub.runtimes.docker.network import Network
+from codehub.runtimes.docker.volumes import DockerVolumes
+from codehub.runtimes.errors import NotFound
+
+DEFAULT_HOST = "unix:///var/run/docker.sock"
+CAPABILITIES = {
+    "MemoryLimit": "memory limits",
+    "SwapLimit": "limits on swap",
+    "CpuCfsQuota": "CPU limits",
+    "PidsLimit": "limits on the number of processes",
+}
+
+
+class DockerRuntime:
+    """One installation's view of an engine. Has to be made where an event loop runs.
+
+    The fence is called right before every request that changes something is written, and before every change of the
+    host's firewall; what it raises ends the call with nothing sent (contract 11)."""
+
+    name = "docker"
+
+    def __init__(
+        self,
+        installation: str,
+        host: str = DEFAULT_HOST,
+        fence: Callable[[], None] = lambda: None,
+        *,
+        subnet: IPv4Network | None = None,
+        barred: tuple[IPv4Network, ...] = (),
+    ) -> None:
+        self._installation = installation
+        self._api = DockerApi(host, fence)
+        self._network = Network(self._api, installation, subnet, barred)
+        self.volumes = DockerVolumes(self._api, installation)
+        self.instances = DockerInstances(self._api, installation, self._network, self.volumes)
+
+    async def engine(self) -> str:
+        """A mark kept among the homes themselves. The engine's own id will not do: it survives the loss of all of its
+        data, and changes when the data move to another machine."""
+        name = f"codehub-{self._installation}"
+        try:
+            mark = await self._api.read(f"volumes/{name}")
+        except NotFound:
+            labelled = {labels.INSTALLATION: self._installation, labels.IDENTITY: str(uuid4())}
+            async with translated():
+                await self._api.client.volumes.create({"Name": name, "Labels": labelled})
+            mark = await self._api.read(f"volumes/{name}")  # somebody else's, where two made it at once
+        return str(mark["Labels"][labels.IDENTITY])
+
+    async def findings(self) -> list[str]:
+        """What is open or unlimited on this machine, a sentence each, for `doctor` and the administrator's page."""
+        findings = []
+        complaint = await self._network.complaint()
+        if complaint:
+            findings.append(
+                "Workspaces can reach services of this host, its networks and a cloud's metadata address, because "
+                f"{complaint}."
+            )
+        async with translated():
+            about = await self._api.client.system.info()
+        findings += [f"The Docker engine cannot set {what}." for flag, what in CAPABILITIES.items() if not about[flag]]
+        if not any(option.startswith("name=seccomp") for option in about["SecurityOptions"]):
+            findings.append("The Docker engine runs without seccomp: workspaces can make every system call.")
+        findings.append("Homes have no size limit of their own: one workspace can fill the disk of all.")
+        return findings
+
+    async def teardown(self) -> None:
+        """Remove what belongs to the installation as a whole: rules, network and mark. Its workspaces must be gone."""
+        await self._network.remove()
+        try:
+            async with translated():
+                await (await self._api.client.volumes.get(f"codehub-{self._installation}")).delete()
+        except NotFound:
+            return
+
+    async def close(self) -> None:
+        """Let go of the engine. Containers, network and rules stay: they are the installation's, not this process's."""
+        await self.instances.close()
+        await self._api.close()

@@ -1,0 +1,108 @@
+"""Homes as named volumes."""
+
+import asyncio
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+from uuid import UUID
+
+from codehub.runtimes.docker import labels
+from codehub.runtimes.docker.api import DockerApi, translated
+from codehub.runtimes.docker.container import USER
+from codehub.runtimes.errors import NotFound, RuntimeFault
+from codehub.runtimes.protocols import Volume, VolumeSpec
+
+BLOCK_BYTES = 512
+MEASURED_SECONDS = 60.0
+
+
+class DockerVolumes:
+    """As root on the engine's own machine the folders of volumes are in reach, which makes two things cheap and right:
+    a new home belongs to the workspace's user whatever the image has in that place, and what it holds can be counted.
+    Elsewhere the image must have the folder with that owner, and the engine counts, which takes it seconds."""
+
+    def __init__(self, api: DockerApi, installation: str, *, reach: bool = True) -> None:
+        self._api = api
+        self._installation = installation
+        self._reach = reach and os.geteuid() == 0
+        self._measured: dict[str, int] = {}
+        self._measured_at = -MEASURED_SECONDS
+        self._measuring = asyncio.Lock()
+
+    async def list(self, workspace_id: UUID | None = None) -> tuple[Volume, ...]:
+        async with translated():
+            listed = await self._api.client.volumes.list(filters=labels.own(self._installation, workspace_id))
+        return tuple(labels.volume(each) for each in listed["Volumes"] or ())
+
+    async def create(self, spec: VolumeSpec) -> None:
+        """The engine leaves one that is there as it is, and answers as if it had made it."""
+        labelled = labels.of_spec(self._installation, spec)
+        async with translated():
+            await self._api.client.volumes.create({"Name": spec.name, "Labels": labelled})
+        try:
+            folder = await self.require(spec.name)
+        except NotFound:
+            raise RuntimeFault(f"the name {spec.name} belongs to something else") from None
+        if self._in_reach(folder):
+            self._api.fence()
+            os.chown(folder, USER, USER, follow_symlinks=False)
+
+    async def delete(self, name: str) -> None:
+        with suppress(NotFound):
+            await self.require(name)
+            async with translated():
+                await (await self._api.client.volumes.get(name)).delete()
+
+    async def usage(self, name: str) -> int:
+        folder = await self.require(name)
+        if self._in_reach(folder):
+            return await asyncio.to_thread(_bytes_below, folder)
+        return await self._measured_by_engine(name)
+
+    async def require(self, name: str) -> Path:
+        """The folder of a home of ours. What another installation made, or nobody, is not there for us."""
+        found = await self._api.read(f"volumes/{name}")
+        if (found["Labels"] or {}).get(labels.INSTALLATION) != self._installation:
+            raise NotFound(f"there is no volume {name}")
+        return Path(found["Mountpoint"])
+
+    async def remove_made_by_engine(self, name: str) -> None:
+        """An empty volume that came into being because a container asked for one that was not there. Without labels it
+        is nobody's; one with labels is not touched."""
+        with suppress(NotFound):
+            found = await self._api.read(f"volumes/{name}")
+            if not found["Labels"]:
+                async with translated():
+                    await (await self._api.client.volumes.get(name)).delete()
+
+    def _in_reach(self, folder: Path) -> bool:
+        return self._reach and folder.is_dir()
+
+    async def _measured_by_engine(self, name: str) -> int:
+        """The engine can only count everything it has, image by image and volume by volume. One answer therefore serves
+        all questions of a minute."""
+        async with self._measuring:
+            if time.monotonic() - self._measured_at > MEASURED_SECONDS or name not in self._measured:
+                counted = await self._api.read("system/df")
+                self._measured = {each["Name"]: each["UsageData"]["Size"] for each in counted["Volumes"] or ()}
+                self._measured_at = time.monotonic()
+        if name not in self._measured:
+            raise NotFound(f"there is no volume {name}")
+        return max(self._measured[name], 0)
+
+
+def _bytes_below(folder: Path) -> int:
+    """What is really on the disk, holes left out and each file counted once. By file descriptors, never through a
+    link: the workspace may be at work in there."""
+    blocks = 0
+    counted: set[int] = set()
+    for _, _, files, descriptor in os.fwalk(folder, follow_symlinks=False):
+        for name in files:
+            with suppress(FileNotFoundError):
+                found = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+                if found.st_ino not in counted:
+                    counted.add(found.st_ino)
+                    blocks += found.st_blocks
+        blocks += os.fstat(descriptor).st_blocks
+    return blocks * BLOCK_BYTES
