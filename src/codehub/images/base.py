@@ -75,7 +75,7 @@ async def _make(docker: Docker, access: HostAccess, report: Report) -> None:
         (root / "etc/apt/sources.list").write_text(_public_sources())
         report(Progress("base", doing="hand it to the engine"))
         context = Path(folder) / "context.tar"
-        await _pack_root(root, context)
+        await pack_root(root, context)
         with context.open("rb") as stream:
             await build(docker, MADE_HERE, stream, report)
 
@@ -96,7 +96,7 @@ def _public_sources() -> str:
     return "".join(f"deb {uri} {suite} main\n" for uri, suite in places)
 
 
-async def _pack_root(root: Path, context: Path) -> None:
+async def pack_root(root: Path, context: Path) -> None:
     """The tree as a build context. The engine unpacks an archive that is added with owners and modes as they are, which
     is what its import call would do; that call has no counterpart in aiodocker."""
     archive = context.with_name("root.tar")

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from codehub.images.tools import HOME, Tool, fingerprint, packaged
+from codehub.images.tools import FILES, HOME, Tool, contents, fingerprint
 
 DEBIAN = "debian:bookworm-slim"
 """The base by default. One made by debootstrap counts as the same: it holds the same packages."""
@@ -43,8 +43,8 @@ class Recipe:
     def build_files(self) -> dict[str, bytes]:
         return {
             f"build/{folder}/{name}": content
-            for folder in ("system", self.tool.name)
-            for name, content in packaged(folder).items()
+            for folder, source in (("system", FILES / "system"), (self.tool.name, self.tool.source))
+            for name, content in contents(source).items()
         }
 
     def context(self, host_files: Mapping[str, bytes]) -> bytes:

@@ -19,7 +19,7 @@ from codehub.errors import DiskFull
 from codehub.images.commands import run
 from codehub.images.packages import require
 from codehub.images.progress import Progress, Report
-from codehub.images.tools import Tool, packaged_folder
+from codehub.images.tools import Tool
 
 NEEDED_BYTES = 3 * 10**9
 LOOK_AGAIN_SECONDS = 1.0
@@ -90,7 +90,7 @@ async def _run_steps(tool: Tool, ide_folder: Path, report: Report) -> None:
     unfinished = final.with_name(f".{final.name}.unfinished")
     remembered = final.with_name(f".{final.name}.steps")
     done = remembered.read_text().split() if remembered.exists() and unfinished.exists() else []
-    script = str(packaged_folder(tool) / "install")
+    script = str(tool.source / "install")
     for number, step in enumerate(tool.steps, start=1):
         if step.name in done:
             continue

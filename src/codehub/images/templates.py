@@ -7,7 +7,6 @@ have changed (environment, resources, idle times) is written once, when the row 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from uuid import UUID, uuid5
 
 from aiodocker import Docker
@@ -30,7 +29,7 @@ KNOWN_BETTER = ("description", "image_ref", "status", "status_detail", "port", "
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
     tool: Tool
-    environment: Mapping[str, str] = MappingProxyType({})
+    environment: Mapping[str, str] = field(default_factory=dict)
     resources: Mapping[str, float] = field(
         default_factory=lambda: {"memory_bytes": 2 * GIB, "cpus": 2.0, "pids": 512, "disk_bytes": 10 * GIB}
     )

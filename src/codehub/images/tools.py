@@ -16,6 +16,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path, PurePath
 
+FILES = Path(str(files("codehub.images"))) / "files"
 HOME = "/home/coder"
 TRUSTED = "/etc/ssl/certs/ca-certificates.crt"
 RECONNECTION_SECONDS = 600
@@ -35,8 +36,10 @@ class Step:
 class Tool:
     name: str
     description: str
+    source: Path
+    """The folder of its `install` script and of what that reads."""
     pin: tuple[str, str]
-    """A file beside the script, and the pattern that finds the version in it."""
+    """A file in it, and the pattern that finds the version there."""
     build_packages: tuple[str, ...]
     """Debian packages that only the steps need."""
     steps: tuple[Step, ...]
@@ -64,7 +67,7 @@ class Tool:
     @property
     def files(self) -> Mapping[str, bytes]:
         """The script and what it reads, by name."""
-        return packaged(self.name)
+        return contents(self.source)
 
     @property
     def release(self) -> str:
@@ -93,6 +96,7 @@ class Tool:
 CODE_SERVER = Tool(
     name="code-server",
     description="VS Code in the browser",
+    source=FILES / "code-server",
     pin=("code-server.sha512", r"code-server-(.+)\.tgz$"),
     build_packages=("build-essential", "pkg-config", "libkrb5-dev", "libsecret-1-dev", "python3", "python3-venv"),
     steps=(
@@ -126,6 +130,7 @@ CODE_SERVER = Tool(
 JUPYTERLAB = Tool(
     name="jupyterlab",
     description="JupyterLab: notebooks, terminals and an editor",
+    source=FILES / "jupyterlab",
     pin=("jupyterlab.txt", r"^jupyterlab==(\S+)"),
     build_packages=("python3", "python3-venv"),
     steps=(
@@ -151,15 +156,9 @@ TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (CODE_SERVER, JUPYTERLA
 
 
 @cache
-def packaged(folder: str) -> Mapping[str, bytes]:
-    """The files of one folder of `files/`, by name."""
-    found = files("codehub.images").joinpath("files", folder).iterdir()
-    return {file.name: file.read_bytes() for file in sorted(found, key=lambda file: file.name) if file.is_file()}
-
-
-def packaged_folder(tool: Tool) -> Path:
-    """Where the script of a tool lies on this machine."""
-    return Path(str(files("codehub.images").joinpath("files", tool.name)))
+def contents(folder: Path) -> Mapping[str, bytes]:
+    """The files of a folder of the package, by name."""
+    return {file.name: file.read_bytes() for file in sorted(folder.iterdir()) if file.is_file()}
 
 
 def fingerprint(parts: Mapping[str, bytes]) -> str:
