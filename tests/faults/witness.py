@@ -9,6 +9,7 @@ from redis.asyncio import Redis
 
 from codehub.archives.object_store import ObjectStore, read_all
 from codehub.archives.open import open_store
+from codehub.stack.seaweedfs import URL, store_access
 from tests.stack.installation import Installation
 
 
@@ -56,10 +57,6 @@ class Witness:
                 assert await read_all(self._store(), f"witness/{number}", limit=10_000) == b"home" * number
 
     def _store(self) -> ObjectStore:
-        port = json.loads((self.codehub.data / "ports.json").read_text())["s3.port"]
-        return open_store(
-            "s3://codehub/archives",
-            s3_endpoint=f"http://127.0.0.1:{port}",
-            s3_access_key_id=self.codehub.credentials["s3_access_key"],
-            s3_secret_access_key=self.codehub.credentials["s3_secret_key"],
-        )
+        ports = json.loads((self.codehub.data / "ports.json").read_text())
+        secrets = self.codehub.credentials
+        return open_store(URL, **store_access(ports, secrets["s3_access_key"], secrets["s3_secret_key"]))

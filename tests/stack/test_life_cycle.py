@@ -126,7 +126,7 @@ def test_doctor_is_content_before_and_during(codehub: Installation) -> None:
         findings = json.loads(healthy.stdout)
         assert healthy.returncode == 0, findings
         codehub.up()
-    assert {"postgres", "valkey", "serve", "schema"} <= {finding["name"] for finding in findings}
+    assert {"postgres", "valkey", "serve", "schema", "archive store"} <= {finding["name"] for finding in findings}
 
 
 def test_reset_asks_refuses_while_running_and_takes_only_its_own(codehub: Installation) -> None:

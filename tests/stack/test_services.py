@@ -8,7 +8,7 @@ from redis.exceptions import RedisError
 
 from codehub.archives.errors import StoreRefused
 from codehub.archives.open import open_store
-from codehub.stack.seaweedfs import SeaweedFS
+from codehub.stack.seaweedfs import URL, SeaweedFS
 
 
 async def test_postgres_is_18_in_utf8_with_checksums(postgres_url: str) -> None:
@@ -36,7 +36,7 @@ async def test_valkey_asks_for_the_password(redis_url: str) -> None:
 
 
 async def test_seaweedfs_asks_for_the_secret(s3_server: SeaweedFS) -> None:
-    stranger = open_store(s3_server.url, **s3_server.access | {"s3_secret_access_key": "guessed"})
+    stranger = open_store(URL, **s3_server.access | {"s3_secret_access_key": "guessed"})
     with pytest.raises(StoreRefused):
         await stranger.put("mine", b"mine")
 

@@ -15,6 +15,7 @@ from codehub.stack.account import current_account
 from codehub.stack.credentials import Credentials, load_credentials
 from codehub.stack.data_folder import DataFolder
 from codehub.stack.postgres import Postgres
+from codehub.stack.seaweedfs import URL as SEAWEEDFS_URL
 from codehub.stack.seaweedfs import SeaweedFS, remembered_ports
 from codehub.stack.serve import Serve
 from codehub.stack.valkey import Valkey
@@ -45,7 +46,7 @@ def assemble(settings: Settings, folder: DataFolder, listener: socket.socket, so
     seaweedfs = _seaweedfs(folder, sockets, credentials) if _wants_seaweedfs(settings, folder, s3=s3) else None
     database_url = settings.database.url or (postgres.url() if postgres else "")
     redis_url = settings.redis.url or (valkey.url if valkey else "")
-    archive_url = seaweedfs.url if seaweedfs else settings.archive_url
+    archive_url = SEAWEEDFS_URL if seaweedfs else settings.archive_url
     access = seaweedfs.access if seaweedfs else archive_access(settings)
     spelled_out = _spelled_out(settings) | {
         "CODEHUB_DATA_DIR": str(folder.path),

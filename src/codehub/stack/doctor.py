@@ -1,13 +1,17 @@
 """`codehub doctor`: looks at everything that codehub stands on, changes nothing, and says what to do."""
 
 import asyncio
+import json
 import platform
 import shutil
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+from codehub.archives.object_store import ObjectStore
 from codehub.archives.open import open_store
+from codehub.archives.probe import probe
 from codehub.errors import CodehubError, DataFolderError
 from codehub.settings import Settings
 from codehub.stack import binaries
@@ -18,7 +22,8 @@ from codehub.stack.data_folder import DataFolder
 from codehub.stack.postgres import database_url
 from codehub.stack.public import listen
 from codehub.stack.running import Running, find_running
-from codehub.telemetry.health import Check, check_archive_store, check_database, check_redis
+from codehub.stack.seaweedfs import URL, store_access
+from codehub.telemetry.health import Check, Unfit, check_database, check_redis, examine
 
 NEEDED_PYTHON = (3, 11)
 
@@ -108,31 +113,50 @@ def _address(settings: Settings, running: Running | None) -> str:
 
 
 async def _services(settings: Settings, folder: DataFolder, running: Running | None) -> list[Finding]:
-    """Those that run here, as the supervisor sees them; external ones by using them."""
-    if running is not None:
-        parts = [
-            Finding(part["name"], part["state"] == "ready", f"{part['state']}; {part['detail']}", _log_of(folder, part))
-            for part in running.parts
-        ]
-        url = settings.database.url or database_url(
-            folder.socket_folder / "postgres", load_credentials(folder).postgres
-        )
-        return [*parts, _as_finding("schema", await check_database(url))]
-    checks: list[tuple[str, Awaitable[Check]]] = []
-    if settings.database.url:
-        checks.append(("database", check_database(settings.database.url, schema=False)))
+    """The parts that run here as their supervisor sees them; external services, schema and archives by using them."""
+    findings = [_part(folder, part) for part in running.parts] if running else []
+    if running is None:
+        findings.append(Finding("codehub", ok=True, detail="is not running; codehub up starts it"))
+    if (url := _database_url(settings, folder, running)) is not None:
+        check = await check_database(url, schema=running is not None)
+        findings.append(_as_finding("schema" if running else "database", check))
     if settings.redis.url:
-        checks.append(("redis", check_redis(settings.redis.url)))
-    if settings.archive.url:
-        store = open_store(settings.archive.url, **archive_access(settings))
-        checks.append(("archives", check_archive_store(store)))
-    external = [_as_finding(name, await check) for name, check in checks]
-    return [*external, Finding("codehub", ok=True, detail="is not running; codehub up starts it")]
+        findings.append(_as_finding("redis", await check_redis(settings.redis.url)))
+    if (store := _archive_store(settings, folder, running)) is not None:
+        findings.append(_as_finding("archive store", await examine("archive store", _try_promises(store))))
+    return findings
+
+
+def _part(folder: DataFolder, part: dict[str, Any]) -> Finding:
+    log = f"Look into {folder.logs / part['name']}.log" if part["pid"] else ""
+    return Finding(part["name"], part["state"] == "ready", f"{part['state']}; {part['detail']}", log)
+
+
+def _database_url(settings: Settings, folder: DataFolder, running: Running | None) -> str | None:
+    if settings.database.url or running is None:
+        return settings.database.url
+    return database_url(folder.socket_folder / "postgres", load_credentials(folder).postgres)
+
+
+def _archive_store(settings: Settings, folder: DataFolder, running: Running | None) -> ObjectStore | None:
+    """The store, if it can be there now: the embedded server is only while codehub runs."""
+    if not settings.archive.url and folder.of("seaweedfs").exists():
+        if running is None:
+            return None
+        credentials, ports = load_credentials(folder), json.loads(folder.ports.read_text())
+        return open_store(URL, **store_access(ports, credentials.s3_access_key, credentials.s3_secret_key))
+    if not settings.archive.url and not folder.archives.exists():
+        return None
+    return open_store(settings.archive_url, **archive_access(settings))
+
+
+async def _try_promises(store: ObjectStore) -> str:
+    """What the store does not promise is told; only one that returns something else than was written is unfit."""
+    seen = await probe(store)
+    if not seen.reads_back:
+        raise Unfit("does not return what was written", "Use another archive store.")
+    return f"works, but not: {'; '.join(seen.missing)}" if seen.missing else "works, and keeps its promises"
 
 
 def _as_finding(name: str, check: Check) -> Finding:
     return Finding(name, check.ok, check.detail, check.remedy)
-
-
-def _log_of(folder: DataFolder, part: dict[str, object]) -> str:
-    return f"Look into {folder.logs / str(part['name'])}.log" if part["pid"] else ""

@@ -17,8 +17,9 @@ from codehub.stack.logs import last_words
 from codehub.stack.service import Service, ended, launch
 from codehub.telemetry.health import Check
 
-POLL_SECONDS = 0.02  # until a part is ready
-CHECK_SECONDS = 5.0  # once it is
+POLL_SECONDS = 0.02  # until a part is ready; the longer it takes, the less often
+LONGEST_POLL_SECONDS = 0.2
+CHECK_SECONDS = 5.0  # once it is ready
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 15.0
 RAN_WELL_SECONDS = 5.0  # ready for this long: what killed it was no fault of the start, and the pauses begin anew
@@ -179,6 +180,7 @@ class Kept(Part):
 
     async def _watch(self, began: float) -> None:
         """Often until it is ready, and once more at once: the first answer may have waited for the start to end."""
+        poll = POLL_SECONDS
         while True:
             was_starting = self.status.state is State.STARTING
             check = await self._service.check()
@@ -188,7 +190,8 @@ class Kept(Part):
                 self._become_ready(check, began)
             elif not was_starting:
                 self._become(State.SILENT, detail=check.detail, latency_ms=None)
-            await asyncio.sleep(POLL_SECONDS if was_starting else CHECK_SECONDS)
+            await asyncio.sleep(poll if was_starting else CHECK_SECONDS)
+            poll = min(poll * 1.2, LONGEST_POLL_SECONDS)
 
     async def _end_when_asked(self, process: subprocess.Popen[bytes]) -> None:
         """First politely, then with the signal that ends it at once, at last without asking."""

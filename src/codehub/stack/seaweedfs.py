@@ -13,7 +13,8 @@ from codehub.archives.open import ensure_bucket, open_store
 from codehub.stack.account import Account
 from codehub.telemetry.health import Check, examine
 
-BUCKET = "codehub"
+URL = "s3://codehub/archives"
+PROBE_URL = "s3://codehub/probe"  # beside the archives, where no listing of them finds it
 
 # Every port that weed opens, by option. Those that are not named here it would open at fixed numbers or not at all.
 PORTS = (
@@ -49,20 +50,11 @@ class SeaweedFS:
 
     @property
     def endpoint(self) -> str:
-        return f"http://127.0.0.1:{self.ports['s3.port']}"
-
-    @property
-    def url(self) -> str:
-        return f"s3://{BUCKET}/archives"
+        return self.access["s3_endpoint"]
 
     @property
     def access(self) -> dict[str, str]:
-        """How the store is opened, by the names that the settings use."""
-        return {
-            "s3_endpoint": self.endpoint,
-            "s3_access_key_id": self.access_key,
-            "s3_secret_access_key": self.secret_key,
-        }
+        return store_access(self.ports, self.access_key, self.secret_key)
 
     def prepare(self) -> None:
         """Write the one identity that may use the S3 gateway; without any it would be open to everybody here."""
@@ -114,10 +106,15 @@ class SeaweedFS:
         return await examine("archive store", self._use())
 
     async def _use(self) -> str:
-        probe = f"s3://{BUCKET}/probe"  # beside the archives, where no listing of them finds it
-        await ensure_bucket(probe, **self.access)
-        await open_store(probe, **self.access).put("ready", b"ready")
+        await ensure_bucket(PROBE_URL, **self.access)
+        await open_store(PROBE_URL, **self.access).put("ready", b"ready")
         return "SeaweedFS"
+
+
+def store_access(ports: Mapping[str, int], access_key: str, secret_key: str) -> dict[str, str]:
+    """How the store is opened, by the names that `open_store` and the settings use."""
+    endpoint = f"http://127.0.0.1:{ports['s3.port']}"
+    return {"s3_endpoint": endpoint, "s3_access_key_id": access_key, "s3_secret_access_key": secret_key}
 
 
 def remembered_ports(file: Path) -> dict[str, int]:

@@ -96,9 +96,9 @@ def _bound_to_us(argv: Sequence[str], account: Account, death: signal.Signals) -
 
     setpriv sets the death signal last: a change of user would clear it.
     """
-    become = [f"--reuid={account.uid}", f"--regid={account.gid}", "--clear-groups"] if account.is_other else []
+    become = [f"--reuid={account.uid}", f"--regid={account.gid}", "--clear-groups", "--no-new-privs"]
     guard = ["/bin/sh", "-c", _UNLESS_ORPHANED, str(os.getpid())]
-    return ["setpriv", *become, "--no-new-privs", f"--pdeathsig={death.name}", "--", *guard, *argv]
+    return ["setpriv", *(become if account.is_other else []), f"--pdeathsig={death.name}", "--", *guard, *argv]
 
 
 async def ended(process: subprocess.Popen[bytes]) -> int:

@@ -49,7 +49,8 @@ class Supervisor:
     async def run(self) -> None:
         """Until a signal asks for the end; a second one hastens it. Raises what made the start impossible."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, self._asked_to_stop)
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
+                asyncio.get_running_loop().add_signal_handler(number, self._asked_to_stop)
         failure = None
         async with asyncio.TaskGroup() as tasks:
             trimming = tasks.create_task(self._trim_logs())
@@ -152,12 +153,19 @@ class Supervisor:
             self._audience.changed(after)
 
     def _write_state(self) -> None:
+        """Tell `codehub status`. Where that fails, as on a full disk, what runs must go on running."""
         statuses = [part.status for part in self._parts]
-        write_state(self._stack.folder, self._since, url_of(self._stack.listener), statuses, ready=self._ready)
+        try:
+            write_state(self._stack.folder, self._since, url_of(self._stack.listener), statuses, ready=self._ready)
+        except OSError as error:
+            log.warning("state not written", reason=str(error))
 
     async def _trim_logs(self) -> None:
         while True:
-            await asyncio.to_thread(logs.trim, self._stack.folder.logs)
+            try:
+                await asyncio.to_thread(logs.trim, self._stack.folder.logs)
+            except OSError as error:
+                log.warning("logs not trimmed", reason=str(error))
             await asyncio.sleep(TRIM_SECONDS)
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 from codehub.settings import Settings
 from codehub.stack.assemble import assemble
-from codehub.stack.data_folder import DataFolder
+from codehub.stack.data_folder import DataFolder, mapped_faults
 from codehub.stack.public import listen
 from codehub.stack.running import hold_lock
 from codehub.stack.supervisor import Audience, Supervisor
@@ -20,7 +20,8 @@ def supervise(settings: Settings, folder: DataFolder, audience: Audience, *, s3:
         folder.sockets() as sockets,
     ):
         logs.configure(settings.codehub.log_level, "json", log)
-        stack = assemble(settings, folder, listener, sockets, s3=s3)
+        with mapped_faults(folder.path):
+            stack = assemble(settings, folder, listener, sockets, s3=s3)
 
         async def run() -> None:
             await Supervisor(stack, audience).run()
