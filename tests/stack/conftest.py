@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,22 @@ from tests.stack.installation import COMMAND, NOBODY, Installation, installation
 def codehub() -> Iterator[Installation]:
     with installation() as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def used_data() -> Iterator[Path]:
+    """The data folder of a codehub that ran and was stopped, to be copied."""
+    with installation() as made:
+        made.up()
+        made.down()
+        yield made.data
+
+
+@pytest.fixture
+def used_codehub(codehub: Installation, used_data: Path) -> Installation:
+    """One that ran before and is stopped now."""
+    subprocess.run(["cp", "--archive", str(used_data), str(codehub.data)], check=True)
+    return codehub
 
 
 @pytest.fixture

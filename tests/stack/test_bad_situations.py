@@ -73,11 +73,9 @@ def test_a_private_folder_that_the_services_cannot_enter(codehub: Installation) 
 
 
 @root_only
-def test_a_folder_of_another_user(codehub: Installation) -> None:
-    codehub.up()
-    codehub.down()
-    os.chown(codehub.data / "version", 12345, -1)
-    refused(codehub, ExitCode.DATA_FOLDER, "belongs to another user (uid 12345)")
+def test_a_folder_of_another_user(used_codehub: Installation) -> None:
+    os.chown(used_codehub.data / "version", 12345, -1)
+    refused(used_codehub, ExitCode.DATA_FOLDER, "belongs to another user (uid 12345)")
 
 
 @contextmanager
@@ -100,36 +98,28 @@ def test_a_disk_that_is_nearly_full(codehub: Installation) -> None:
         assert not (disk / "data/postgres").exists()
 
 
-def test_a_database_folder_that_lost_its_version(codehub: Installation) -> None:
-    codehub.up()
-    codehub.down()
-    data = codehub.data / "postgres/data"
+def test_a_database_folder_that_lost_its_version(used_codehub: Installation) -> None:
+    data = used_codehub.data / "postgres/data"
     (data / "PG_VERSION").unlink()
     before = contents(data)
-    refused(codehub, ExitCode.DATA_FOLDER, "damaged", "PG_VERSION", "backup")
+    refused(used_codehub, ExitCode.DATA_FOLDER, "damaged", "PG_VERSION", "backup")
     assert contents(data) == before
 
 
-def test_a_database_folder_of_another_postgresql(codehub: Installation) -> None:
-    codehub.up()
-    codehub.down()
-    (codehub.data / "postgres/data/PG_VERSION").write_text("17\n")
-    refused(codehub, ExitCode.DATA_FOLDER, "PostgreSQL 17", "brings 18")
+def test_a_database_folder_of_another_postgresql(used_codehub: Installation) -> None:
+    (used_codehub.data / "postgres/data/PG_VERSION").write_text("17\n")
+    refused(used_codehub, ExitCode.DATA_FOLDER, "PostgreSQL 17", "brings 18")
 
 
-def test_a_database_that_ends_at_once(codehub: Installation) -> None:
+def test_a_database_that_ends_at_once(used_codehub: Installation) -> None:
     """Its own last words are passed on, and where to read more."""
-    codehub.up()
-    codehub.down()
-    (codehub.data / "postgres/data/global/pg_control").write_bytes(bytes(8192))
-    refused(codehub, ExitCode.SERVICE, "incompatible with server", str(codehub.data / "logs/postgres.log"))
+    (used_codehub.data / "postgres/data/global/pg_control").write_bytes(bytes(8192))
+    refused(used_codehub, ExitCode.SERVICE, "incompatible with server", str(used_codehub.data / "logs/postgres.log"))
 
 
-def test_lost_credentials(codehub: Installation) -> None:
-    codehub.up()
-    codehub.down()
-    (codehub.data / "credentials.json").unlink()
-    refused(codehub, ExitCode.DATA_FOLDER, "credentials.json is missing", "backup")
+def test_lost_credentials(used_codehub: Installation) -> None:
+    (used_codehub.data / "credentials.json").unlink()
+    refused(used_codehub, ExitCode.DATA_FOLDER, "credentials.json is missing", "backup")
 
 
 @pytest.mark.parametrize(
