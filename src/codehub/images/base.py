@@ -32,7 +32,7 @@ async def ensure_base(docker: Docker, wanted: str, access: HostAccess, report: R
     for name in [wanted] if own else [wanted, MADE_HERE]:
         if await find_image(docker, name) is not None:
             return name
-    refusal = "without a registry" if not registry else await _pull(docker, wanted, report)
+    refusal = "nothing may be pulled" if not registry else await _pull(docker, wanted, report)
     if refusal is None:
         return wanted
     if own:

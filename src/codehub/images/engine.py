@@ -26,19 +26,18 @@ class Image:
 
 @asynccontextmanager
 async def open_engine(url: str | None = None) -> AsyncIterator[Docker]:
-    """An engine that answers; by default the one that the docker command would use."""
+    """An engine that answers; by default the one that the docker command would use. Whatever it fails at that nobody
+    has explained better is a fault of the engine."""
     try:
         docker = Docker(url)
     except (AssertionError, ValueError) as error:  # how aiodocker says that it finds no socket, or a bad address
         raise ServiceError("No Docker engine was found.", REMEDY) from error
     try:
-        try:
-            await docker.version()
-        except (aiohttp.ClientError, DockerError, OSError) as error:
-            raise ServiceError(
-                f"The Docker engine at {docker.docker_host} does not answer: {error}.", REMEDY
-            ) from error
+        await docker.version()
         yield docker
+    except (aiohttp.ClientError, DockerError) as error:
+        what = f"The Docker engine at {docker.docker_host} does not answer as it should: {error}."
+        raise ServiceError(what, REMEDY) from error
     finally:
         await docker.close()
 
@@ -95,8 +94,6 @@ async def build(
             log.read(message)
     except DockerError as error:
         raise explain(failed, [*log.tail, error.message]) from error
-    except aiohttp.ClientError as error:
-        raise ServiceError(f"The Docker engine went away while it built {tag}: {error}.", REMEDY) from error
     built = await find_image(docker, tag)
     if built is None:
         raise explain(failed, log.tail)

@@ -44,7 +44,7 @@ class Tool:
     """Debian packages that only the steps need."""
     steps: tuple[Step, ...]
     program: tuple[str, ...]
-    """What to run, relative to the folder that it is installed in."""
+    """What to run from the folder that it is installed in."""
     options: tuple[str, ...]
     on_port: tuple[str, ...]
     on_socket: tuple[str, ...]
@@ -77,9 +77,8 @@ class Tool:
 
     def command(self, folder: PurePath, *listen: str) -> tuple[str, ...]:
         """How to start it from the folder that it is installed in."""
-        program, *script = self.program
-        inside = [part if part.startswith("-") or "/" not in part else str(folder / part) for part in script]
-        return (str(folder / program), *inside, *self.options, *listen, *self.arguments)
+        program = (part.replace("{folder}", str(folder)) for part in self.program)
+        return (*program, *self.options, *listen, *self.arguments)
 
     def environment(self, folder: PurePath) -> dict[str, str]:
         """All that it and the terminals in it need to know."""
@@ -105,7 +104,7 @@ CODE_SERVER = Tool(
         Step("compile", "its dependencies, four of them compiled"),
         Step("slim", "remove what is never used"),
     ),
-    program=("bin/node", "lib/node_modules/code-server/out/node/entry.js"),
+    program=("{folder}/bin/node", "{folder}/lib/node_modules/code-server/out/node/entry.js"),
     options=(
         "--auth=none",  # the front door has let the visitor in
         "--disable-telemetry",
@@ -137,7 +136,7 @@ JUPYTERLAB = Tool(
         Step("wheels", "JupyterLab from wheels, their hashes checked"),
         Step("finish", "its configuration"),
     ),
-    program=("bin/python", "-m", "jupyterlab"),
+    program=("{folder}/bin/python", "-m", "jupyterlab"),
     options=("--no-browser",),
     on_port=("--ServerApp.port=8888",),
     on_socket=("--ServerApp.sock={socket}", "--ServerApp.sock_mode=0666"),
