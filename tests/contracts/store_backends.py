@@ -76,7 +76,7 @@ class Backend(Protocol):
 class PostgresBackend:
     """Seats and API log in as roles that may write their own columns only (contract 3)."""
 
-    refused = IntegrityError
+    refused: type[Exception] = IntegrityError
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -179,7 +179,7 @@ def _named(workspace_id: UUID) -> ColumnElement[bool]:
 
 
 class MemoryBackend:
-    refused = Refused
+    refused: type[Exception] = Refused
 
     def __init__(self) -> None:
         self._database = MemoryDatabase(lambda: clock.now() + AHEAD)

@@ -138,6 +138,15 @@ async def test_a_dismissed_request_says_why(backend: Backend, controller: Contro
     assert (await backend.events(row.id))[-1] == dismissed
 
 
+async def test_after_a_request_there_is_room_for_the_next(backend: Backend, controller: ControllerStore) -> None:
+    asked, another = request(), request()
+    row = done(await backend.place_request(await standby(backend, controller), asked))
+    assert await backend.place_request(row, another) is None
+    await controller.dismiss(row, Dismiss(asked, ""))
+    assert await backend.is_settled(row.id)
+    assert done(await backend.place_request(row, another)).request == another
+
+
 async def test_only_the_request_that_stands_there_is_answered(backend: Backend, controller: ControllerStore) -> None:
     row = done(await backend.place_request(await in_error(backend, controller), request()))
     other = request()

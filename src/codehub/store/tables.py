@@ -16,7 +16,8 @@ def _moment(*, nullable: bool = True) -> Any:  # noqa: ANN401 (what Field return
 
 
 def _json(*, nullable: bool = True) -> Any:  # noqa: ANN401
-    return Field(default=None, sa_type=JSONB, nullable=nullable)
+    # None is NULL, not JSON's own null: a request that was taken away must not look like one.
+    return Field(default=None, sa_type=JSONB(none_as_null=True), nullable=nullable)
 
 
 class UserRow(SQLModel, table=True):

@@ -1,0 +1,76 @@
+"""Contract 3: every column has one writer, and PostgreSQL refuses all others. That each writer function gets by with
+what its role may write is shown by the whole suite, which logs in with these roles."""
+
+from collections import Counter
+
+import asyncpg
+import pytest
+from tests.contracts.store_backends import PostgresBackend
+from tests.contracts.store_grants import (
+    BY_THE_DATABASE,
+    CONSUMERS,
+    COORDINATORS,
+    ROLES,
+    TABLES,
+    WRITERS,
+    TableGrant,
+    as_role,
+)
+
+from codehub.store.tables import workspaces
+
+COLUMNS = [column.name for column in workspaces.c]
+FOREIGN = [
+    (role, column)
+    for role in ROLES
+    for column in COLUMNS
+    if column not in [*WRITERS.get(role, []), *CONSUMERS.get(role, []), "settled"]
+]
+
+
+def test_every_column_has_exactly_one_writer() -> None:
+    owned = Counter([column for columns in WRITERS.values() for column in columns] + BY_THE_DATABASE)
+    assert owned == Counter(COLUMNS)
+
+
+def test_only_a_request_passes_from_one_writer_to_another() -> None:
+    assert CONSUMERS == {"controller": ["request"]}
+    assert "request" in WRITERS["api"]
+
+
+async def test_no_role_can_write_a_column_of_another(postgres: PostgresBackend, database_with_roles: str) -> None:
+    row = await postgres.create()
+    refused = []
+    for role in ROLES:
+        connection = await asyncpg.connect(as_role(database_with_roles, role))
+        for column in [column for writer, column in FOREIGN if writer == role]:
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await connection.execute(f"UPDATE workspaces SET {column} = {column}")  # noqa: S608 (our own names)
+            refused.append((role, column))
+        await connection.close()
+    assert refused == FOREIGN
+    assert await postgres.row(row.id) == row
+
+
+@pytest.mark.parametrize("role", COORDINATORS)
+async def test_no_coordinator_makes_or_removes_a_workspace(
+    postgres: PostgresBackend, database_with_roles: str, role: str
+) -> None:
+    row = await postgres.create()
+    connection = await asyncpg.connect(as_role(database_with_roles, role))
+    for statement in ("DELETE FROM workspaces", "INSERT INTO workspaces (id) VALUES (gen_random_uuid())"):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await connection.execute(statement)
+    await connection.close()
+    assert await postgres.row(row.id) == row
+
+
+@pytest.mark.parametrize("grant", TABLES, ids=lambda grant: grant.table)
+async def test_other_tables_are_closed_to_those_who_do_not_write_them(
+    database_with_roles: str, grant: TableGrant
+) -> None:
+    connection = await asyncpg.connect(database_with_roles)
+    may_write = "SELECT has_table_privilege($1, $2, 'INSERT')"
+    writers = [role for role in ROLES if await connection.fetchval(may_write, role, grant.table)]
+    await connection.close()
+    assert writers == [role for role in ROLES if role in grant.roles]
