@@ -5,6 +5,8 @@ import dataclasses
 import json
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from codehub.images.dockerfile import Recipe
     from codehub.images.host_access import HostAccess
     from codehub.images.image import Built
-    from codehub.images.progress import Progress
+    from codehub.images.progress import Progress, Report
 
 images = typer.Typer(name="image", help="Make the images that workspaces run.", no_args_is_help=True)
 
@@ -65,39 +67,38 @@ async def _build(recipe: "Recipe", access: "HostAccess", engine: str | None, *, 
     from codehub.images.engine import open_engine
     from codehub.images.image import ensure_image
 
-    with _Ticker() as ticker:
+    with _shown() as show:
         async with open_engine(engine) as docker:
-            return await ensure_image(docker, recipe, access, ticker.show, registry=registry, fresh=fresh)
+            return await ensure_image(docker, recipe, access, show, registry=registry, fresh=fresh)
 
 
-class _Ticker:
+@contextmanager
+def _shown() -> Iterator["Report"]:
     """Shows on stderr how far a build is: one line that changes on a terminal, one line per step elsewhere."""
+    if not sys.stderr.isatty():
+        yield _Lines().show
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+    columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as display:
+        task = display.add_task("")
+        yield lambda progress: display.update(task, description=f"{_head(progress)}  {progress.line[:60]}")
+
+
+class _Lines:
     def __init__(self) -> None:
-        from rich.console import Console
-
         self._began = time.monotonic()
-        self._shown = ""
-        self._console = Console(stderr=True, highlight=False)
-        self._status = self._console.status("") if sys.stderr.isatty() else None
-
-    def __enter__(self) -> "_Ticker":
-        if self._status is not None:
-            self._status.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._status is not None:
-            self._status.stop()
+        self._last = ""
 
     def show(self, progress: "Progress") -> None:
-        from rich.markup import escape
+        head = _head(progress)
+        if head != self._last:
+            typer.echo(f"{time.monotonic() - self._began:5.0f} s  {head}", err=True)
+        self._last = head
 
-        count = f"step {progress.step} of {progress.steps}" if progress.steps else ""
-        head = "  ".join(part for part in (f"{progress.stage:<8}", count, progress.doing[:80]) if part)
-        seconds = f"{time.monotonic() - self._began:5.0f} s"
-        if self._status is not None:
-            self._status.update(f"{seconds}  {escape(head)}  [dim]{escape(progress.line[:60])}[/dim]")
-        elif head != self._shown:
-            typer.echo(f"{seconds}  {head}", err=True)
-        self._shown = head
+
+def _head(progress: "Progress") -> str:
+    count = f"step {progress.step} of {progress.steps}" if progress.steps else ""
+    return "  ".join(part for part in (f"{progress.stage:<8}", count, progress.doing[:80]) if part)

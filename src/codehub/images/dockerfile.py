@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from codehub.images.tools import FILES, HOME, Tool, contents, fingerprint
+from codehub.images.tools import FILES, HOME, TRUST, Tool, contents, fingerprint
 
 DEBIAN = "debian:bookworm-slim"
 """The base by default. One made by debootstrap counts as the same: it holds the same packages."""
@@ -60,7 +60,8 @@ def folder_in_image(tool: Tool) -> PurePosixPath:
 def render(tool: Tool) -> str:
     folder = folder_in_image(tool)
     steps = "\n".join(f"RUN . /host/environment && /build/install {step.name} {folder}" for step in tool.steps)
-    environment = "\n".join(f"ENV {name}={json.dumps(value)}" for name, value in tool.environment(folder).items())
+    variables = tool.environment(folder) | TRUST
+    environment = " ".join(f"{name}={json.dumps(value)}" for name, value in variables.items())
     return f"""\
 ARG BASE
 FROM $BASE AS system
@@ -77,7 +78,7 @@ COPY build/{tool.name} /build
 FROM scratch
 COPY --from=system / /
 COPY --from=build {folder} {folder}
-{environment}
+ENV {environment}
 WORKDIR {HOME}
 USER 1000:1000
 EXPOSE {tool.port}

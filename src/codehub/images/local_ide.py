@@ -19,7 +19,7 @@ from codehub.errors import DiskFull
 from codehub.images.commands import run
 from codehub.images.packages import require
 from codehub.images.progress import Progress, Report
-from codehub.images.tools import Tool
+from codehub.images.tools import TRUST, TRUSTED, Tool
 
 NEEDED_BYTES = 3 * 10**9
 LOOK_AGAIN_SECONDS = 1.0
@@ -59,7 +59,7 @@ def installed(tool: Tool, ide_folder: Path) -> LocalTool | None:
         folder=folder,
         command_on_socket=tool.command(folder, *tool.on_socket),
         command_on_port=tool.command(folder, *tool.on_port),
-        environment=tool.environment(folder),
+        environment=tool.environment(folder) | (TRUST if Path(TRUSTED).is_file() else {}),
         port=tool.port,
         health_path=tool.health_path,
         strip_prefix=tool.strip_prefix,

@@ -18,7 +18,10 @@ from pathlib import Path, PurePath
 
 FILES = Path(str(files("codehub.images"))) / "files"
 HOME = "/home/coder"
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 TRUSTED = "/etc/ssl/certs/ca-certificates.crt"
+TRUST = dict.fromkeys(("NODE_EXTRA_CA_CERTS", "PIP_CERT", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"), TRUSTED)
+"""Lets all in a workspace trust what its system trusts; Node.js and Python's packages bring bundles of their own."""
 RECONNECTION_SECONDS = 600
 """How long code-server keeps a visitor's editor and terminals after the browser left: as long as a workspace stays
 awake by default. Its own default of three hours holds 400 MB for each of them."""
@@ -87,7 +90,7 @@ class Tool:
             "USER": "coder",
             "SHELL": "/bin/bash",
             "LANG": "C.UTF-8",
-            "PATH": f"{HOME}/.local/bin:{folder}/bin:/usr/local/bin:/usr/bin:/bin",
+            "PATH": f"{HOME}/.local/bin:{folder}/bin:{SYSTEM_PATH}",
             **self.own_environment,
         }
 
@@ -121,7 +124,6 @@ CODE_SERVER = Tool(
     strip_prefix=True,
     own_environment={
         "CODE_SERVER_CONFIG": "/dev/null",  # else it leaves a file with an unused password in the home
-        "NODE_EXTRA_CA_CERTS": TRUSTED,
         "NPM_CONFIG_PREFIX": f"{HOME}/.local",  # npm install --global goes where it may write, and survives
     },
 )
@@ -146,8 +148,6 @@ JUPYTERLAB = Tool(
     strip_prefix=False,
     own_environment={
         "JUPYTER_RUNTIME_DIR": "/tmp/jupyter",  # noqa: S108 - the workspace's own; what dies with it is not kept
-        "REQUESTS_CA_BUNDLE": TRUSTED,
-        "SSL_CERT_FILE": TRUSTED,
     },
 )
 
