@@ -77,3 +77,18 @@ def test_a_stale_lock_file_that_names_a_living_process_stops_no_start(codehub: I
         account.write_private(lock, "\n".join([str(anybody.pid), *lines[1:]]))
         codehub.up()
         anybody.kill()
+
+
+def test_a_slow_object_store_is_not_waited_for_and_loses_nothing() -> None:
+    """SeaweedFS needs many seconds to come back; once asked for, it is started again without being asked."""
+    with installation() as codehub:
+        codehub.up("--s3")
+        until(lambda: codehub.part("seaweedfs")["state"] == "ready", seconds=60)
+        witness = Witness(codehub, with_objects=True)
+        witness.write()
+        os.kill(codehub.pid, signal.SIGKILL)
+        codehub.up()
+        assert codehub.part("seaweedfs")["state"] == "starting"
+        assert codehub.part("serve")["state"] == "ready"
+        until(lambda: codehub.part("seaweedfs")["state"] == "ready", seconds=90)
+        witness.check()

@@ -1,5 +1,6 @@
 """Each bad situation: one sentence that says what to do, an exit code of its own, and nothing damaged."""
 
+import json
 import os
 import shutil
 import socket
@@ -120,6 +121,12 @@ def test_a_database_that_ends_at_once(used_codehub: Installation) -> None:
 def test_lost_credentials(used_codehub: Installation) -> None:
     (used_codehub.data / "credentials.json").unlink()
     refused(used_codehub, ExitCode.DATA_FOLDER, "credentials.json is missing", "backup")
+
+
+def test_credentials_of_another_installation(used_codehub: Installation) -> None:
+    file = used_codehub.data / "credentials.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"postgres": "another"}))
+    refused(used_codehub, ExitCode.SERVICE, "postgres refused the login", "logs/postgres.log")
 
 
 @pytest.mark.parametrize(

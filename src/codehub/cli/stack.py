@@ -57,7 +57,7 @@ def _start(settings: "Settings", folder: "DataFolder", *, detach: bool, s3: bool
         detached(lambda audience: supervise(settings, folder, audience, s3=s3), folder.supervisor_log, _Terminal())
     else:
         supervise(settings, folder, _Terminal(), s3=s3)
-        typer.echo("codehub has stopped.")
+        _say("codehub has stopped.")
 
 
 class _Terminal:
@@ -66,14 +66,20 @@ class _Terminal:
     def changed(self, part: "PartStatus") -> None:
         words = {"ready": f"ready in {part.took_ms} ms", "not answering": f"not answering: {part.detail}"}
         told = words.get(part.state, f"{part.state}: {part.detail}" if part.detail else part.state)
-        typer.echo(f"  {part.name:<10} {told}")
+        _say(f"  {part.name:<10} {told}")
 
     def ready(self, url: str, password: str | None) -> None:
-        typer.echo(f"codehub is ready: {url}")
+        _say(f"codehub is ready: {url}")
         if password is None:
-            typer.echo("  first administrator: admin (the password was shown at the first start)")
+            _say("  first administrator: admin (the password was shown at the first start)")
         else:
-            typer.echo(f"  first administrator: admin\n  password:            {password}\n  It is shown only now.")
+            _say(f"  first administrator: admin\n  password:            {password}\n  It is shown only now.")
+
+
+def _say(words: str) -> None:
+    """Tell the terminal, if there still is one: a closed window must not break off a clean stop."""
+    with suppress(OSError):
+        typer.echo(words)
 
 
 def down() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 LARGEST_BYTES = 10 * 2**20
 # What a program says that ends; not what PostgreSQL answers to those who come while it starts or stops.
-_FATAL = re.compile(r"(?:FATAL|PANIC|Fatal error|codehub): +(?!the database system is)(.+)")
+_FATAL = re.compile(r"(?:FATAL|PANIC|Fatal error|codehub): ++(?!the database system is)(.+)")
 
 
 def trim(folder: Path, largest: int = LARGEST_BYTES) -> None:

@@ -103,7 +103,7 @@ class External(Part):
                 if not self.started.done():
                     self.started.set_result(None)
             await _either(self._stop, CHECK_SECONDS)
-        return self._become(State.STOPPED)
+        return self._become(State.STOPPED, latency_ms=None, detail="")
 
     async def stop(self) -> None:
         self._stop.set()
@@ -142,7 +142,7 @@ class Kept(Part):
             self._become(State.RESTARTING, detail=str(fault), pid=None, latency_ms=None, restarts=restarts)
             await _either(self._stop, pause)
             pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
-        self._become(State.STOPPED, pid=None, latency_ms=None)
+        self._become(State.STOPPED, pid=None, latency_ms=None, detail="")
 
     async def stop(self) -> None:
         """Ask it to end, and wait until it has; `hurry` cuts the patience short."""
@@ -190,13 +190,16 @@ class Kept(Part):
                 self._become_ready(check, began)
             elif not was_starting:
                 self._become(State.SILENT, detail=check.detail, latency_ms=None)
+            elif check.lasting and self._needed and not self.started.done():
+                fault = ServiceError(f"{self._service.name} {check.detail}.", f"Its log is {self._service.log}")
+                self.started.set_exception(fault)
             await asyncio.sleep(poll if was_starting else CHECK_SECONDS)
             poll = min(poll * 1.2, LONGEST_POLL_SECONDS)
 
     async def _end_when_asked(self, process: subprocess.Popen[bytes]) -> None:
         """First politely, then with the signal that ends it at once, at last without asking."""
         await self._stop.wait()
-        self._become(State.STOPPING)
+        self._become(State.STOPPING, detail="")
         process.send_signal(self._service.stop_signal)
         await _either(self._hurry, self._service.stop_seconds)
         process.send_signal(self._service.death_signal)

@@ -17,6 +17,7 @@ from codehub.stack.data_folder import DataFolder
 from codehub.stack.parts import PartStatus
 
 LOCK_PATIENCE_SECONDS = 0.5  # others hold it for an instant, to see whether it is free
+STATE_PATIENCE_SECONDS = 15.0  # between taking the lock and the first word about itself there are only moments
 
 
 class AlreadyRunning(CodehubError):
@@ -64,9 +65,14 @@ def is_locked(folder: DataFolder) -> bool:
 
 def find_running(folder: DataFolder) -> Running | None:
     """The codehub that runs on this folder. One that is just starting or ending is waited for, for a moment."""
+    deadline = time.monotonic() + STATE_PATIENCE_SECONDS
     while is_locked(folder):
         if (state := read_state(folder)) is not None and state.is_alive:
             return state
+        if time.monotonic() > deadline:
+            raise CodehubError(
+                f"A codehub runs on {folder.path}, but does not say how it is.", f"Its log is {folder.supervisor_log}"
+            )
         time.sleep(0.05)
     return None
 

@@ -85,12 +85,9 @@ class Supervisor:
         self._audience.ready(url_of(stack.listener), password)
 
     async def _end(self) -> None:
-        """What answers goes first, then the services that it stood on, all at once."""
-        for part in self._parts[3:]:
+        """What answers goes first, then the services that it stood on."""
+        for part in reversed(self._parts):
             await part.stop()
-        async with asyncio.TaskGroup() as ending:
-            for part in self._parts[:3]:
-                ending.create_task(part.stop())
 
     def _begin(self, part: Kept | External, tasks: asyncio.TaskGroup) -> None:
         self._parts.append(part)
