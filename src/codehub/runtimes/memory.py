@@ -1,7 +1,7 @@
 """A complete runtime that is only remembered: for tests and simulations. What goes wrong is switched on its engine."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 from uuid import UUID
 
@@ -56,7 +56,7 @@ class MemoryInstances:
                 and instance.name not in self._engine.hidden
             )
 
-    async def watch(self) -> AsyncIterator[UUID]:
+    async def watch(self) -> AsyncGenerator[UUID, None]:
         if self._engine.away:
             raise RuntimeAway("the engine does not answer")
         queue: asyncio.Queue[UUID | None] = asyncio.Queue()
@@ -145,7 +145,7 @@ class MemoryInstances:
                 del self._engine.containers[instance_id]
                 self._engine.announce(self._installation, container.spec.workspace_id)
 
-    async def logs(self, instance_id: str, tail: int) -> AsyncIterator[bytes]:
+    async def logs(self, instance_id: str, tail: int) -> AsyncGenerator[bytes, None]:
         for line in self._engine.behaviour(self._known(instance_id)).logs[-tail:]:
             yield line
 

@@ -4,7 +4,7 @@ Every method is idempotent and none knows the database. Everything that is made 
 only what carries it is ever listed or touched. Names are incarnations (`model/workspace.py`): whoever acts late acts on
 an old name and cannot hit what a successor made (contract 11)."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
@@ -95,16 +95,17 @@ class Instances(Protocol):
     async def list(self, workspace_id: UUID | None = None) -> tuple[Instance, ...]:
         """All of them, or those of one workspace; whole, or an error: never cut short."""
 
-    def watch(self) -> AsyncIterator[UUID]:
-        """The workspaces that something happens to, as it happens. Ends with an error when the stream breaks; what
-        happened meanwhile is found by listing."""
+    def watch(self) -> AsyncGenerator[UUID, None]:
+        """The workspaces whose instances something happens to, as it happens; from the first step of the iteration on
+        nothing is missed. Ends with an error when the stream breaks; what happened meanwhile is found by listing."""
 
     async def pull(self, image: str, on_progress: Callable[[PullProgress], None]) -> None:
         """Have the image at hand. Nothing to do where it is there."""
 
     async def start(self, spec: InstanceSpec) -> str:
         """Make and start it, and return its id; under a name that is taken by the same incarnation, go on with that
-        one. Does not wait until it answers."""
+        one. An image that is not at hand is pulled, a home that is not there is `NotFound` and never made. Does not
+        wait until it answers."""
 
     async def probe(self, instance: Instance) -> bool:
         """Whether its health path answers now. Never raises, never takes longer than a second or two."""
@@ -112,7 +113,7 @@ class Instances(Protocol):
     async def stop(self, instance_id: str, grace_seconds: float) -> None:
         """Ask it to end, kill it after the grace, and remove it. Gone already is fine."""
 
-    def logs(self, instance_id: str, tail: int) -> AsyncIterator[bytes]:
+    def logs(self, instance_id: str, tail: int) -> AsyncGenerator[bytes, None]:
         """The last lines that it printed."""
 
     async def stats(self, instance_id: str) -> Stats: ...

@@ -24,10 +24,11 @@ class Addresses:
         self._given: dict[int, datetime] = {}
 
     def hold(self, address: str) -> None:
-        """It is somebody's now, whoever gave it."""
+        """A container has it now, whoever gave it."""
         self._held.add(int(IPv4Address(address)) - self._first)
 
     def release(self, address: str, now: datetime) -> None:
+        """Its container is gone; the hour begins."""
         place = int(IPv4Address(address)) - self._first
         self._held.discard(place)
         self._given[place] = now
@@ -42,7 +43,6 @@ class Addresses:
             place = (start + step) % self._count
             if place not in self._held and place not in self._given:
                 self._hand = place
-                self._held.add(place)
                 self._given[place] = now
                 return str(IPv4Address(self._first + place))
         return None

@@ -6,7 +6,7 @@ from codehub.runtimes.protocols import InstanceSpec
 
 USER = 1000
 HOME = "/home/coder"
-OPEN_FILES = 65536  # an IDE watches whole source trees
+OPEN_FILES = 16384  # an IDE watches whole source trees; more than this not every engine may give
 LOG_BYTES = 1024**2
 LOG_FILES = 3
 TEMPORARY_SHARE = 4  # of the memory, which files in /tmp are counted against

@@ -1,10 +1,11 @@
 """Workspaces as containers."""
 
+import asyncio
 import json
 import math
-from collections.abc import AsyncIterator, Callable, Mapping
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import suppress
-from typing import Any
 from uuid import UUID
 
 import aiodocker
@@ -21,6 +22,8 @@ from codehub.runtimes.protocols import Instance, InstanceSpec, PullProgress, Sta
 
 PROBE_SECONDS = 1.5
 ADDRESS_TRIES = 4
+NAME_TRIES = 100
+NAME_PAUSE_SECONDS = 0.05
 ADDRESS_TAKEN = "Address already in use"
 FRAME_HEADER_BYTES = 8
 
@@ -38,20 +41,22 @@ class DockerInstances:
         )
 
     async def list(self, workspace_id: UUID | None = None) -> tuple[Instance, ...]:
-        listed = await self._api.containers(labels.own(self._installation, workspace_id))
+        listed = await self._api.containers(labels.own_instances(self._installation, workspace_id))
         return tuple(labels.instance(each) for each in listed)
 
-    async def watch(self) -> AsyncIterator[UUID]:
-        """On a client of its own: the library's stream, once broken, cannot be taken up again on the same one."""
+    async def watch(self) -> AsyncGenerator[UUID, None]:
+        """On a client of its own: the library's stream, once broken, cannot be taken up again on the same one. It is
+        asked for what happens from now on, not from when the connection stands."""
         client = aiodocker.Docker(url=self._api.host)
-        filters = labels.own(self._installation) | {"type": ["container"]}
+        filters = labels.own_instances(self._installation) | {"type": ["container"]}
         try:
-            subscriber = client.events.subscribe(filters=json.dumps(filters))
+            subscriber = client.events.subscribe(filters=json.dumps(filters), since=f"{time.time():.6f}")
             while (event := await subscriber.get()) is not None:
                 yield UUID(event["Actor"]["Attributes"][labels.WORKSPACE])
         finally:
-            with suppress(DockerError):  # why the stream broke is raised again here, but broken is all there is to say
-                await client.close()
+            with suppress(DockerError):  # why it broke is raised again here, and would keep the client from closing
+                await client.events.stop()
+            await client.close()
         raise RuntimeAway("the Docker engine's stream of events broke off")
 
     async def pull(self, image: str, on_progress: Callable[[PullProgress], None]) -> None:
@@ -70,25 +75,31 @@ class DockerInstances:
         raise RuntimeFault(f"no free address was found for {spec.name}")
 
     async def _create(self, spec: InstanceSpec) -> DockerContainer:
+        """A name is taken from the moment that somebody else begins to make or to remove its container; what holds it
+        then cannot be looked at yet, or any more, and is waited for."""
         address = await self._network.take_address()
+        for _ in range(NAME_TRIES):
+            try:
+                return await self._make(spec, address)
+            except InUse:
+                with suppress(NotFound):
+                    return await self._same_incarnation(spec)
+            await asyncio.sleep(NAME_PAUSE_SECONDS)
+        raise RuntimeFault(f"the name {spec.name} is taken by something that cannot be seen")
+
+    async def _make(self, spec: InstanceSpec, address: str) -> DockerContainer:
         labelled = labels.of_instance(self._installation, spec, address)
         configuration = container.configuration(spec, labelled, self._network.name, address)
+        create = self._api.client.containers.create
         try:
-            try:
-                return await self._make(spec.name, configuration)
-            except NotFound:
-                await self.pull(spec.image, lambda _: None)
-                return await self._make(spec.name, configuration)
-        except InUse:  # the name
-            self._network.release(address)
-            return await self._same_incarnation(spec)
-        except RuntimeFault:
-            self._network.release(address)
-            raise
-
-    async def _make(self, name: str, configuration: dict[str, Any]) -> DockerContainer:
-        async with translated():
-            return await self._api.client.containers.create(configuration, name=name)
+            async with translated():
+                made = await create(configuration, name=spec.name)
+        except NotFound:
+            await self.pull(spec.image, lambda _: None)
+            async with translated():
+                made = await create(configuration, name=spec.name)
+        self._network.hold(address)
+        return made
 
     async def _run(self, made: DockerContainer) -> bool:
         """False where its address turns out to be somebody else's."""
@@ -112,6 +123,7 @@ class DockerInstances:
         for label in (labels.INSTALLATION, labels.WORKSPACE, labels.OPERATION):
             if found.get(label) != expected[label]:
                 raise RuntimeFault(f"the name {spec.name} belongs to another incarnation")
+        self._network.hold(found[labels.ADDRESS])
         return there
 
     async def _hold_home(self, instance_id: str, volume: str) -> None:
@@ -153,7 +165,7 @@ class DockerInstances:
                 async with translated():
                     await doomed.wait(condition="removed", timeout=aiohttp.ClientTimeout(total=ANSWER_SECONDS))
 
-    async def logs(self, instance_id: str, tail: int) -> AsyncIterator[bytes]:
+    async def logs(self, instance_id: str, tail: int) -> AsyncGenerator[bytes, None]:
         """Both streams as they came, each piece in a frame whose header ends with its length. A workspace prints what
         it likes, so nothing is decoded here."""
         await self._require(instance_id)

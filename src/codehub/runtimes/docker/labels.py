@@ -38,6 +38,11 @@ def own(installation: str, workspace_id: UUID | None = None) -> dict[str, list[s
     return {"label": [f"{INSTALLATION}={installation}", workspace]}
 
 
+def own_instances(installation: str, workspace_id: UUID | None = None) -> dict[str, list[str]]:
+    """Only an instance has a port: other containers of a workspace do not count as its instance."""
+    return {"label": [*own(installation, workspace_id)["label"], PORT]}
+
+
 def of_spec(installation: str, spec: InstanceSpec | VolumeSpec) -> dict[str, str]:
     return {
         INSTALLATION: installation,

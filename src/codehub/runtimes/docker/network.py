@@ -55,6 +55,10 @@ class Network:
             raise RuntimeFault("every address of the workspaces' network is held or was within the last hour")
         return address
 
+    def hold(self, address: str) -> None:
+        if self._addresses is not None:
+            self._addresses.hold(address)
+
     def release(self, address: str) -> None:
         if self._addresses is not None:
             self._addresses.release(address, clock.now())
@@ -86,7 +90,7 @@ class Network:
     async def _open(self) -> Addresses:
         found = await self._find() or await self._make()
         addresses = Addresses(IPv4Network(found["IPAM"]["Config"][0]["Subnet"]))
-        for container in await self._api.containers(labels.own(self._installation)):
+        for container in await self._api.containers(labels.own_instances(self._installation)):
             addresses.hold(container["Labels"][labels.ADDRESS])
         return addresses
 

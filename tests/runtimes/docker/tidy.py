@@ -1,0 +1,37 @@
+"""Reaching what tests made on the engine, and leaving none of it behind."""
+
+import aiodocker
+import aiohttp
+from aiodocker.exceptions import DockerError
+from tests.runtimes.docker import tool_image
+
+from codehub.runtimes.docker.runtime import DockerRuntime
+from codehub.runtimes.protocols import Instance
+
+
+async def clear(installation: str) -> None:
+    """All that the installation has on the engine, and its rules on the host."""
+    runtime = DockerRuntime(installation, tool_image.HOST)
+    for instance in await runtime.instances.list():
+        await runtime.instances.stop(instance.id, 0)
+    for volume in await runtime.volumes.list():
+        await runtime.volumes.delete(volume.name)
+    await runtime.teardown()
+    await runtime.close()
+
+
+async def forget_image(image: str) -> None:
+    async with aiodocker.Docker(url=tool_image.HOST) as client:
+        try:
+            await client.images.delete(image, force=True)
+        except DockerError as error:
+            if error.status != 404:
+                raise
+
+
+async def fetch(instance: Instance, path: str) -> bytes:
+    """A file as the tool in it serves it."""
+    assert instance.endpoint is not None
+    url = f"http://{instance.endpoint.address}:{instance.endpoint.port}{path}"
+    async with aiohttp.ClientSession() as session, session.get(url, raise_for_status=True) as answer:
+        return await answer.read()

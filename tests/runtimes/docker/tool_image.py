@@ -1,0 +1,58 @@
+"""A tiny image made on the spot from a static busybox, because no registry can be relied on: an IDE for tests.
+
+It adds a line to `starts` in its home, prints `listening`, and serves its home over HTTP; with EXIT_CODE it ends at
+once instead."""
+
+import io
+import subprocess
+import tarfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+SOCKET = Path("/var/run/docker.sock")
+HOST = f"unix://{SOCKET}"
+BUSYBOX = Path("/usr/bin/busybox")
+PORT = 8080
+SCRIPT = f"""#!/bin/sh
+[ -z "$EXIT_CODE" ] || exit "$EXIT_CODE"
+echo started >> /home/coder/starts
+echo listening
+exec httpd -f -p {PORT} -h /home/coder
+"""
+APPLETS = ["cat", "dd", "grep", "head", "httpd", "id", "ls", "nc", "nslookup", "sh", "sleep", "tail", "touch", "wget"]
+
+
+@contextmanager
+def tool_image() -> Iterator[str]:
+    """Its name, for as long as the block lasts. Skips where there is no engine."""
+    if not SOCKET.exists():
+        pytest.skip("no Docker engine runs here")
+    if not BUSYBOX.exists():
+        pytest.fail("the package busybox-static is needed for the tests on Docker")
+    name = f"codehub-test:{uuid.uuid4().hex[:12]}"
+    change = ["--change", 'CMD ["/bin/serve"]', "--change", "LABEL codehub.test=tool"]
+    subprocess.run(["docker", "import", *change, "-", name], input=_root(), check=True, capture_output=True)
+    yield name
+    subprocess.run(["docker", "rmi", "--force", name], check=True, capture_output=True)
+
+
+def _root() -> bytes:
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as archive:
+        for folder, mode in {"bin": 0o755, "home": 0o755, "tmp": 0o1777, "proc": 0o555, "etc": 0o755}.items():
+            entry = tarfile.TarInfo(folder)
+            entry.type, entry.mode = tarfile.DIRTYPE, mode
+            archive.addfile(entry)
+        for name, program in {"bin/busybox": BUSYBOX.read_bytes(), "bin/serve": SCRIPT.encode()}.items():
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(program), 0o755
+            archive.addfile(entry, io.BytesIO(program))
+        for applet in APPLETS:
+            entry = tarfile.TarInfo(f"bin/{applet}")
+            entry.type, entry.linkname = tarfile.SYMTYPE, "busybox"
+            archive.addfile(entry)
+    return content.getvalue()
