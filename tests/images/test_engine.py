@@ -44,7 +44,7 @@ async def test_a_root_tree_becomes_a_base_with_owners_kept_through_the_stages(do
     name = f"codehub-test/staged:{uuid4().hex}"
     seen: list[Progress] = []
     dockerfile = (
-        "ARG BASE\nFROM $BASE AS system\nRUN echo made > /home/coder/file\n"
+        f"ARG BASE\nFROM $BASE AS system\nLABEL stage={name}\nRUN echo made > /home/coder/file\n"
         'FROM scratch\nCOPY --from=system / /\nUSER 1000:1000\nENTRYPOINT ["/bin/sh", "-c"]\n'
     )
     built = await build(docker, name, context(dockerfile), seen.append, base=tiny)
@@ -58,6 +58,8 @@ async def test_a_root_tree_becomes_a_base_with_owners_kept_through_the_stages(do
         assert await labels(docker, name) == {"codehub.image": "codehub-test/staged"}
     finally:
         await docker.images.delete(name, force=True)
+        for stage in await docker.images.list(filters={"label": [f"stage={name}"]}):
+            await docker.images.delete(stage["Id"], force=True)
 
 
 async def output(docker: Docker, image: str, command: str) -> str:
