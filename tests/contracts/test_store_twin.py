@@ -22,7 +22,7 @@ from codehub.model.conditions import Conditions
 from codehub.model.plans import Answer, Begin, Died, Dismiss, Finish, GiveUp, Retry, Withdraw, Withdrawal
 from codehub.model.states import Desired, Operation, Phase, Step
 from codehub.model.workspace import RequestKind, Workspace
-from codehub.store.protocols import ControllerStore, Judged, Observed, ObserverStore
+from codehub.store.protocols import ControllerStore, Judged, Observed, ObserverStore, Seat
 
 NOW = clock.now() + AHEAD
 PATIENCE_SECONDS = 600  # the seats outlast the search for a shorter example
@@ -171,6 +171,10 @@ how_old = st.sampled_from([0, 0, 0, 0, 0, 1, 2])
 
 async def begin(backend: Backend, workspace_id: UUID, lives: dict[str, Life]) -> Life:
     """A new workspace on the seats of the life before."""
+
+    async def seat(role: str) -> Seat:
+        return await backend.take(role, lease_seconds=PATIENCE_SECONDS)
+
     kind = type(backend).__name__
     first = await backend.create(Desired.RUNNING, workspace_id)
     before = lives.get(kind)
@@ -179,7 +183,7 @@ async def begin(backend: Backend, workspace_id: UUID, lives: dict[str, Life]) ->
         before.controller
         if before
         else backend.controller(await backend.take("controller", lease_seconds=PATIENCE_SECONDS)),
-        before.observer if before else backend.observer(await backend.take("observer", lease_seconds=PATIENCE_SECONDS)),
+        before.observer if before else backend.observer(await seat("observer")),
         first,
     )
     return lives[kind]
