@@ -73,10 +73,10 @@ def test_what_only_this_machine_can_reach_is_left_out(tmp_path: Path) -> None:
 
 def test_of_npm_only_what_leads_to_its_registry_is_taken(tmp_path: Path) -> None:
     write(
-        tmp_path / "root/.npmrc",
+        tmp_path / "home/me/.npmrc",
         "registry=https://m.example/npm/\n//m.example/npm/:_authToken=s3cret\nnodedir=/usr\n@acme:registry=https://a/\n",
     )
-    assert find_host_access({"HOME": "/root"}, tmp_path).npm == (
+    assert find_host_access({"HOME": "/home/me"}, tmp_path).npm == (
         "registry=https://m.example/npm/",
         "//m.example/npm/:_authToken=s3cret",
         "@acme:registry=https://a/",
