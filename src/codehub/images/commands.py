@@ -32,6 +32,7 @@ async def run(
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
         start_new_session=True,
+        umask=0o022,  # workspaces, which are other users, read what it makes
         limit=LONGEST_LINE,
     )
     assert process.stdout is not None  # noqa: S101 - asked for above

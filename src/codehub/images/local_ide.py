@@ -51,8 +51,10 @@ class LocalTool:
 def installed(tool: Tool, ide_folder: Path) -> LocalTool | None:
     """The tool, if it is there and whole."""
     folder = _final_folder(tool, ide_folder)
-    if not folder.is_dir():
-        return None
+    return _describe(tool, folder) if folder.is_dir() else None
+
+
+def _describe(tool: Tool, folder: Path) -> LocalTool:
     return LocalTool(
         name=tool.name,
         release=tool.release,
@@ -71,25 +73,23 @@ async def install(tool: Tool, ide_folder: Path, report: Report) -> LocalTool:
     cancelling it ends the compilers too. Whoever asks meanwhile, in this process or another, waits for the same one."""
     await asyncio.to_thread(ide_folder.mkdir, parents=True, exist_ok=True)
     async with _alone(ide_folder / f".{tool.name}.lock", report):
-        found = installed(tool, ide_folder)
-        if found is None:
-            _require_room(ide_folder)
-            await require(tool.build_packages, f"Installing {tool.name}", report)
-            await _run_steps(tool, ide_folder, report)
-            found = installed(tool, ide_folder)
-    assert found is not None  # noqa: S101 - the last step named it so
-    return found
+        if (found := installed(tool, ide_folder)) is not None:
+            return found
+        _require_room(ide_folder)
+        await require(tool.build_packages, f"Installing {tool.name}", report)
+        return _describe(tool, await _run_steps(tool, ide_folder, report))
 
 
 def _final_folder(tool: Tool, ide_folder: Path) -> Path:
     return ide_folder / f"{tool.name}-{tool.release}"
 
 
-async def _run_steps(tool: Tool, ide_folder: Path, report: Report) -> None:
+async def _run_steps(tool: Tool, ide_folder: Path, report: Report) -> Path:
     final = _final_folder(tool, ide_folder)
     unfinished = final.with_name(f".{final.name}.unfinished")
     remembered = final.with_name(f".{final.name}.steps")
     done = remembered.read_text().split() if remembered.exists() and unfinished.exists() else []
+    cache = final.with_name(f".{tool.name}.cache")
     script = str(tool.source / "install")
     for number, step in enumerate(tool.steps, start=1):
         if step.name in done:
@@ -99,7 +99,7 @@ async def _run_steps(tool: Tool, ide_folder: Path, report: Report) -> None:
         await run(
             ("sh", script, step.name, str(unfinished)),
             f"Installing {tool.name} failed ({step.words}).",
-            environment=_environment(ide_folder),
+            environment=_environment(cache),
             on_line=partial(_say, now, report),
         )
         done = [*done, step.name]
@@ -107,15 +107,16 @@ async def _run_steps(tool: Tool, ide_folder: Path, report: Report) -> None:
     _move_scripts(unfinished, final)
     unfinished.rename(final)
     remembered.unlink()
+    await asyncio.to_thread(shutil.rmtree, cache, ignore_errors=True)
+    return final
 
 
 def _say(now: Progress, report: Report, line: str) -> None:
     report(Progress(now.stage, now.step, now.steps, now.doing, line))
 
 
-def _environment(ide_folder: Path) -> dict[str, str]:
-    """This machine's own way to packages, with caches that survive a failed attempt and leave homes alone."""
-    cache = str(ide_folder / ".cache")
+def _environment(cache: Path) -> dict[str, str]:
+    """This machine's own way to packages, with a cache that survives a failed attempt and leaves homes alone."""
     return {**os.environ, "PIP_CACHE_DIR": f"{cache}/pip", "npm_config_cache": f"{cache}/npm"}
 
 
