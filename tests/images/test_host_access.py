@@ -48,6 +48,12 @@ def test_pip_npm_and_apt_are_pointed_to_files_of_the_build() -> None:
     assert b'Dir::Etc::sourcelist "/host/sources.list";' in files["apt.conf"]
 
 
+def test_workspaces_trust_the_certificates_only_where_that_is_asked_for() -> None:
+    access = HostAccess(ca=b"x")
+    assert b"TRUST_HOST_CA" not in access.files()["environment"]
+    assert b"export TRUST_HOST_CA=1" in access.files(trust_ca=True)["environment"]
+
+
 def test_of_pip_later_files_and_the_environment_win(tmp_path: Path) -> None:
     write(tmp_path / "etc/pip.conf", "[global]\nindex-url = https://one.example/simple\ntrusted-host = one.example\n")
     write(tmp_path / "home/me/.config/pip/pip.conf", "[global]\nindex-url = https://two.example/simple\n")

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from codehub.errors import ConfigurationError
+
 if TYPE_CHECKING:
     from codehub.images.dockerfile import Recipe
     from codehub.images.host_access import HostAccess
@@ -53,6 +55,8 @@ def build(
     from codehub.images.tools import TOOLS
 
     access = find_host_access()
+    if trust_host_ca and access.ca is None:
+        raise ConfigurationError("This machine has no bundle of certificates.", "Name one with SSL_CERT_FILE.")
     recipe = Recipe(TOOLS[name], base=base or DEBIAN, trusted_ca=access.ca if trust_host_ca else None)
     built = asyncio.run(_build(recipe, access, engine or None, registry=not no_registry, fresh=fresh))
     if as_json:
