@@ -59,6 +59,8 @@ def test_root_runs_services_as_their_own_user_and_opens_no_folder(codehub: Insta
     codehub.up()
     users = {name: Path(f"/proc/{codehub.part(name)['pid']}").owner() for name in ("postgres", "valkey", "serve")}
     assert users == {"postgres": SYSTEM_USER, "valkey": SYSTEM_USER, "serve": "root"}
+    server = Path(f"/proc/{codehub.part('postgres')['pid']}/exe").readlink()
+    assert server.is_relative_to(codehub.data / "bin"), "the installation itself may lie where they cannot reach it"
     assert codehub.folder.stat().st_mode == before
     assert stat.S_IMODE(codehub.data.stat().st_mode) == 0o710
     private = [path for path in codehub.data.iterdir() if path.is_dir() and path.name not in {"bin", "run"}]
