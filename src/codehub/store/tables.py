@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
 
-from sqlalchemy import ARRAY, BigInteger, Column, Computed, Identity, Text
+from sqlalchemy import ARRAY, BigInteger, Boolean, Column, Computed, Identity, Text
 from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP
 from sqlmodel import Field, SQLModel
 
@@ -100,7 +100,9 @@ class WorkspaceRow(SQLModel, table=True):
     recent_deaths: list[datetime] = Field(sa_type=ARRAY(TIMESTAMP(timezone=True)))
     judged_at: datetime | None = _moment()
 
-    settled: bool = Field(sa_column=Column("settled", Computed("false", persisted=True)))
+    settled: bool = Field(
+        sa_column=Column("settled", Boolean, Computed("(as migrated)", persisted=True), nullable=False)
+    )
     created_at: datetime = _moment(nullable=False)
     updated_at: datetime = _moment(nullable=False)
 
