@@ -75,7 +75,7 @@ def test_a_private_folder_that_the_services_cannot_enter(codehub: Installation) 
 
 @root_only
 def test_a_folder_of_another_user(used_codehub: Installation) -> None:
-    os.chown(used_codehub.data / "version", 12345, -1)
+    os.chown(used_codehub.data, 12345, -1)
     refused(used_codehub, ExitCode.DATA_FOLDER, "belongs to another user (uid 12345)")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from codehub.errors import CodehubError, DataFolderError
 
 SYSTEM_USER = "codehub"
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 @dataclass(frozen=True)
@@ -70,18 +71,23 @@ def service_account() -> Account:
     """The account of the services. PostgreSQL refuses to run as root, so root makes the system user `codehub` once."""
     if (found := find_service_account()) is not None:
         return found
-    made = subprocess.run(
-        ["useradd", "--system", "--user-group", "--no-create-home", "--shell=/usr/sbin/nologin", SYSTEM_USER],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    if (found := _find(SYSTEM_USER)) is None:  # found although useradd failed: another codehub made it at the same time
+    problem = _create_system_user()
+    if (found := find_service_account()) is None:  # there in spite of a problem: another codehub was faster
         raise CodehubError(
-            f"The system user {SYSTEM_USER} could not be created: {made.stderr.strip()}.",
+            f"The system user {SYSTEM_USER} could not be created: {problem}.",
             "Create it, or run codehub as an ordinary user.",
         )
     return found
+
+
+def _create_system_user() -> str:
+    """What went wrong, if anything did. The path is ours: `su` leaves root with one that lacks useradd."""
+    command = ["useradd", "--system", "--user-group", "--no-create-home", "--shell=/usr/sbin/nologin", SYSTEM_USER]
+    try:
+        done = subprocess.run(command, env={"PATH": SYSTEM_PATH}, check=False, capture_output=True, text=True)
+    except FileNotFoundError:
+        return "the program useradd is missing"
+    return done.stderr.strip()
 
 
 def _find(name: str) -> Account | None:

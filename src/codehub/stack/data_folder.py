@@ -75,6 +75,7 @@ class DataFolder:
             if self.path.exists() and any(entry.name not in FOREIGN for entry in self.path.iterdir()):
                 self.require_known()
             self.path.mkdir(parents=True, exist_ok=True)
+            self.require_own()
             self.require_room()
             if self.account.is_other:
                 os.chown(self.path, -1, self.account.gid)
@@ -100,7 +101,11 @@ class DataFolder:
                 f"The data folder {self.path} was written by a newer codehub (version {found}, known is {VERSION}).",
                 "Upgrade this codehub.",
             )
-        owner = self.version_file.stat().st_uid
+        self.require_own()
+
+    def require_own(self) -> None:
+        """Refuse a folder of another user, who could replace what is in it, and whose own codehub could not go on."""
+        owner = self.path.stat().st_uid
         if owner != os.geteuid():
             raise DataFolderError(
                 f"The data folder {self.path} belongs to another user (uid {owner}).",

@@ -8,13 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from codehub.stack.account import Account
+from codehub.stack.account import SYSTEM_PATH, Account
 from codehub.telemetry.health import Check
 
 # Started by setpriv, after the death signal is set: if the supervisor died before that, nobody would ever send it.
 _UNLESS_ORPHANED = '[ "$PPID" = "$0" ] && exec "$@"'
-
-SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 class Service(Protocol):
