@@ -19,10 +19,11 @@ def configuration(spec: InstanceSpec, labels: dict[str, str], network: str, addr
     The engine's own init is process 1: without it a program that ignores SIGTERM costs the whole grace at every stop,
     and orphaned children of terminals are never reaped. There is no restart policy: whether it runs is codehub's."""
     limits = spec.resources
+    environment = {"HOME": HOME, **spec.environment}  # an image that does not know the user would have it at the root
     return {
         "Image": spec.image,
         "User": f"{USER}:{USER}",
-        "Env": [f"{name}={value}" for name, value in spec.environment.items()],
+        "Env": [f"{name}={value}" for name, value in environment.items()],
         "Labels": labels,
         "HostConfig": {
             "NetworkMode": network,

@@ -54,7 +54,7 @@ class DockerInstances:
             while (event := await subscriber.get()) is not None:
                 yield UUID(event["Actor"]["Attributes"][labels.WORKSPACE])
         finally:
-            with suppress(DockerError):  # why it broke is raised again here, and would keep the client from closing
+            with suppress(DockerError, aiohttp.ClientError, OSError):  # why it broke, which is all the same here
                 await client.events.stop()
             await client.close()
         raise RuntimeAway("the Docker engine's stream of events broke off")
