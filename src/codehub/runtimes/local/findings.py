@@ -1,0 +1,65 @@
+"""What a machine lacks for running workspaces without an engine, said so that its administrator can act on it."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from codehub.runtimes.local import limits, network
+from codehub.runtimes.local.users import FIRST, RANGES, USERS
+
+PROGRAMS = {
+    "bwrap": "bubblewrap",
+    "unshare": "util-linux",
+    "setpriv": "util-linux",
+    "prlimit": "util-linux",
+    "mount": "mount",
+}
+UID_MAP = Path("/proc/self/uid_map")
+ANYBODY = 65534
+TRY_SECONDS = 10
+
+
+def examine() -> list[str]:
+    """A sentence for each thing. Empty but for the last where all is well. Blocks."""
+    found = [
+        f"Nothing can be started, because {program} is missing (package {package})."
+        for program, package in PROGRAMS.items()
+        if shutil.which(program) is None
+    ]
+    if not found and (refusal := _user_namespaces_refused()):
+        found.append(f"Nothing can be started, because ordinary users may not make user namespaces here: {refusal}.")
+    if os.geteuid() != 0:
+        found.append("All workspaces are codehub's own user on the host; as root each would have a user of its own.")
+    elif not _users_mapped():
+        found.append("Nothing can be started, because this container has too few users to give each workspace its own.")
+    if obstacle := network.obstacle():
+        found.append(f"Workspaces have no network, because {obstacle}.")
+    if obstacle := limits.groups_obstacle():
+        found.append(
+            "Memory is limited for each process but not for a workspace as a whole, and CPU time not at all, because "
+            f"{obstacle}."
+        )
+        if not limits.processes_counted_by_sandbox():
+            found.append("The number of a workspace's processes is not limited, because Linux is older than 5.14.")
+    found.append("Homes have no size limit of their own: one workspace can fill the disk of all.")
+    return found
+
+
+def _user_namespaces_refused() -> str | None:
+    """Try it, as somebody without privileges: that is who starts a sandbox."""
+    who = ["setpriv", f"--reuid={ANYBODY}", f"--regid={ANYBODY}", "--clear-groups", "--"] if os.geteuid() == 0 else []
+    tried = subprocess.run(
+        [*who, "unshare", "--user", "--net", "--map-root-user", "--", "true"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=TRY_SECONDS,
+    )
+    return (tried.stderr.strip() or f"exit code {tried.returncode}") if tried.returncode else None
+
+
+def _users_mapped() -> bool:
+    """Whether the numbers of the workspaces' users exist here; inside some containers only the first 65,536 do."""
+    spans = (map(int, line.split()) for line in UID_MAP.read_text().splitlines())
+    return any(start <= FIRST and start + count >= FIRST + RANGES * USERS for start, _, count in spans)

@@ -1,0 +1,157 @@
+"""What keeps a workspace from using more than its share: as root control groups, else what one process can be held to.
+
+Only control groups limit a workspace as a whole. Without them each of its processes is limited by itself. RLIMIT_DATA
+serves for memory there: RLIMIT_AS would end Node.js at once, which reserves address space by the gigabyte and never
+touches most of it. RLIMIT_NPROC counts per user namespace since Linux 5.14, so that a workspace's processes are not
+counted together with the user's own; on older kernels it is left alone."""
+
+import os
+import platform
+import re
+import signal
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from codehub.runtimes.protocols import Stats
+
+ROOT = Path("/sys/fs/cgroup")
+PARENT = "codehub"
+CONTROLLERS = ("memory", "cpu", "pids")
+PERIOD_MICROSECONDS = 100_000
+OWN_PIDS = 4
+"""Processes that keep the workspace going and are counted with it."""
+EMPTY_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One workspace's control group; in version 1 a folder per controller, in version 2 one for all."""
+
+    name: str
+
+    def make(self, memory_bytes: int, cpus: float, pids: int) -> None:
+        quota = str(int(cpus * PERIOD_MICROSECONDS))
+        if unified():
+            for parent in (ROOT, ROOT / PARENT):
+                parent.mkdir(exist_ok=True)
+                _write(parent / "cgroup.subtree_control", " ".join(f"+{each}" for each in CONTROLLERS))
+        for controller in ("cpu",) if unified() else (*CONTROLLERS, "cpuacct"):
+            self._folder(controller).mkdir(parents=True, exist_ok=True)
+        values: Mapping[tuple[str, str], str] = (
+            {
+                ("memory", "memory.max"): str(memory_bytes),
+                ("memory", "memory.swap.max"): "0",
+                ("cpu", "cpu.max"): f"{quota} {PERIOD_MICROSECONDS}",
+                ("pids", "pids.max"): str(pids + OWN_PIDS),
+            }
+            if unified()
+            else {
+                ("memory", "memory.limit_in_bytes"): str(memory_bytes),
+                ("memory", "memory.memsw.limit_in_bytes"): str(memory_bytes),  # memory and swap together: no swap
+                ("cpu", "cpu.cfs_quota_us"): quota,
+                ("pids", "pids.max"): str(pids + OWN_PIDS),
+            }
+        )
+        for (controller, file), value in values.items():
+            path = self._folder(controller) / file
+            if path.exists() or "sw" not in file:  # not every kernel counts swap
+                _write(path, value)
+
+    def add(self, pid: int) -> None:
+        for folder in self._folders():
+            _write(folder / "cgroup.procs", str(pid))
+
+    def out_of_memory(self) -> bool:
+        """Whether a process of it was killed because the whole had reached its limit."""
+        file = "memory.events" if unified() else "memory.oom_control"
+        return bool(int(self._numbers("memory", file).get("oom_kill", 0)))
+
+    def stats(self) -> Stats | None:
+        """None where there is no such group."""
+        if not self._folder("memory").is_dir():
+            return None
+        if unified():
+            seconds = self._numbers("cpu", "cpu.stat")["usage_usec"] / 1e6
+            used, limit, cache = "memory.current", "memory.max", "inactive_file"
+        else:
+            seconds = self._number("cpuacct", "cpuacct.usage") / 1e9
+            used, limit, cache = "memory.usage_in_bytes", "memory.limit_in_bytes", "total_inactive_file"
+        return Stats(
+            cpu_seconds=seconds,
+            memory_bytes=max(self._number("memory", used) - self._numbers("memory", "memory.stat")[cache], 0),
+            memory_limit_bytes=self._number("memory", limit),
+            pids=self._number("pids", "pids.current"),
+        )
+
+    def remove(self) -> None:
+        """Kill whoever is left in it, and remove it; the one above too, when this was the last. Blocks."""
+        for folder in self._folders():
+            deadline = time.monotonic() + EMPTY_SECONDS
+            while folder.exists():
+                try:
+                    folder.rmdir()
+                except OSError:
+                    if time.monotonic() > deadline:
+                        raise
+                    self._kill(folder)
+                    time.sleep(0.01)
+            with suppress(OSError):
+                folder.parent.rmdir()
+
+    def _kill(self, folder: Path) -> None:
+        with suppress(OSError):
+            for pid in (folder / "cgroup.procs").read_text().split():
+                with suppress(ProcessLookupError):
+                    os.kill(int(pid), signal.SIGKILL)
+
+    def _folders(self) -> list[Path]:
+        return [self._folder("")] if unified() else [self._folder(each) for each in (*CONTROLLERS, "cpuacct")]
+
+    def _folder(self, controller: str) -> Path:
+        return (ROOT if unified() else ROOT / controller) / PARENT / self.name
+
+    def _number(self, controller: str, file: str) -> int:
+        return int((self._folder(controller) / file).read_text())
+
+    def _numbers(self, controller: str, file: str) -> dict[str, int]:
+        lines = (self._folder(controller) / file).read_text().splitlines()
+        return {name: int(value) for name, value in (line.split() for line in lines)}
+
+
+def unified() -> bool:
+    """Whether this machine has version 2 for all controllers."""
+    return (ROOT / "cgroup.controllers").exists()
+
+
+def groups_obstacle() -> str | None:
+    """Why there can be no control groups here; None where there can."""
+    if os.geteuid() != 0:
+        return "codehub does not run as root"
+    for controller in CONTROLLERS:
+        folder = ROOT if unified() else ROOT / controller
+        if not os.access(folder / "cgroup.procs", os.W_OK):
+            return f"{folder} is not there or cannot be written"
+    return None
+
+
+def processes_counted_by_sandbox() -> bool:
+    release = re.match(r"(\d+)\.(\d+)", platform.release())
+    return release is not None and (int(release[1]), int(release[2])) >= (5, 14)
+
+
+def command(memory_bytes: int, pids: int) -> list[str]:
+    """The beginning of a command that is held to what can be held to without control groups. To be run inside of the
+    workspace's user namespace."""
+    limits = ["--core=0"]
+    if processes_counted_by_sandbox():
+        limits.append(f"--nproc={pids + OWN_PIDS}")
+    if groups_obstacle() is not None:
+        limits.append(f"--data={memory_bytes}")
+    return ["prlimit", *limits, "--"]
+
+
+def _write(path: Path, value: str) -> None:
+    path.write_text(value)

@@ -1,0 +1,118 @@
+"""The walls around a workspace: how bubblewrap is called, and by whom.
+
+A chain of programs, each becoming the next, ends in bubblewrap. As root the first of them lets an unprivileged user see
+the few folders that the workspace is made of, in a mount namespace of its own, because they lie in a folder that is
+closed to everybody; then that user takes over. From there on root and an ordinary user do the same."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from codehub.runtimes.local import limits
+from codehub.runtimes.local.network import NAME_SERVER
+from codehub.runtimes.local.records import ETC, Plan
+
+UID = 1000
+HOME = "/home/coder"
+SOCKET_FOLDER = "/run/codehub"
+SOCKET = f"{SOCKET_FOLDER}/ide.sock"
+VIEW = Path("/mnt")
+TEMPORARY_SHARE = 4  # of the memory, which files in /tmp are counted against
+RUN_BYTES = 16 * 1024**2
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+FROM_HOST = (
+    "alternatives", "bash.bashrc", "bash_completion.d", "ca-certificates", "ca-certificates.conf", "crypto-policies",
+    "debian_version", "fonts", "inputrc", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "magic",
+    "mime.types", "os-release", "pki/ca-trust", "pki/tls/certs", "profile", "profile.d", "protocols", "rpc",
+    "services", "shells", "ssl/certs", "ssl/openssl.cnf", "terminfo", "timezone",
+)  # fmt: skip
+"""What programs look up in /etc and what is the same for everybody. No passwords, keys or names of the host's users."""
+ENVIRONMENT = {
+    "HOME": HOME,
+    "USER": "coder",
+    "LOGNAME": "coder",
+    "SHELL": "/bin/bash",
+    "LANG": "C.UTF-8",
+    "PATH": f"{HOME}/.local/bin:/usr/local/bin:/usr/bin:/bin",
+}
+
+# Let the shim know that the namespaces are there, and go on when it says so; if it is gone, end.
+_AT_THE_GATE = 'echo >&0 && read -r _ && exec "$@" </dev/null'
+_SHOW = """
+mount -t tmpfs -o mode=0711 codehub /mnt
+while [ "$1" != -- ]; do mkdir "$2"; mount --bind "$1" "$2"; shift 2; done
+shift
+exec "$@"
+"""
+
+
+def made_files(plan: Plan, *, network: bool) -> Mapping[str, str]:
+    """The files of the workspace's own /etc, by name."""
+    host_name = f"ws-{plan.workspace_id.hex[:8]}"
+    return {
+        "passwd": f"root:x:0:0:root:/:/usr/sbin/nologin\ncoder:x:{UID}:{UID}:coder:{HOME}:/bin/bash\n",
+        "group": f"root:x:0:\ncoder:x:{UID}:\n",
+        "hostname": f"{host_name}\n",
+        "hosts": f"127.0.0.1 localhost {host_name}\n::1 localhost\n",
+        "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n",
+        "resolv.conf": f"nameserver {NAME_SERVER}\noptions edns0\n" if network else "",
+    }
+
+
+def become(plan: Plan) -> list[str]:
+    """The beginning of a command that runs as the workspace's user and dies with its parent, come what may."""
+    user = [] if plan.uid is None else [f"--reuid={plan.uid}", f"--regid={plan.uid}", "--clear-groups"]
+    return ["setpriv", *user, "--no-new-privs", "--pdeathsig=KILL", "--"]
+
+
+def command(plan: Plan, folder: Path, arguments: int, information: int) -> list[str]:
+    """The whole chain. What bubblewrap is to do comes through a descriptor: a command line is there for all to read,
+    and the environment in it is not for all."""
+    shown = [str(part) for source, place in view(plan, folder).items() if source != place for part in (source, place)]
+    show = ["unshare", "--mount", "sh", "-ec", _SHOW, "sh", *shown, "--"] if shown else []
+    return [
+        *show,
+        *become(plan),
+        *("unshare", "--user", "--map-root-user", "--net", "--"),
+        *("sh", "-c", _AT_THE_GATE, "sh"),
+        *limits.command(plan.memory_bytes, plan.pids),
+        *("bwrap", "--args", str(arguments), "--info-fd", str(information), "--", *plan.argv),
+    ]
+
+
+def view(plan: Plan, folder: Path) -> dict[Path, Path]:
+    """Where the workspace's user finds the folders that it is made of."""
+    sources = (plan.home, plan.inside, plan.tool, folder / ETC)
+    return {source: source if plan.uid is None else VIEW / str(number) for number, source in enumerate(sources)}
+
+
+def arguments(plan: Plan, folder: Path) -> list[str]:
+    """What bubblewrap is told (contract 13). Nothing of the host is in the workspace but what is named here, and all of
+    it but the home, the temporary folders and the folder of the socket is read-only."""
+    seen = view(plan, folder)
+    temporary = str(plan.memory_bytes // TEMPORARY_SHARE)
+    told: list[str] = [
+        *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+        *("--disable-userns", "--uid", str(UID), "--gid", str(UID), "--cap-drop", "ALL"),
+        *("--die-with-parent", "--new-session", "--hostname", f"ws-{plan.workspace_id.hex[:8]}"),
+    ]
+    for path in SYSTEM:
+        told += _system(path)
+    for name in FROM_HOST:
+        told += ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
+    for name in made_files(plan, network=False):
+        told += ("--ro-bind", str(seen[folder / ETC] / name), f"/etc/{name}")
+    told += ("--proc", "/proc", "--dev", "/dev", "--size", temporary, "--tmpfs", "/dev/shm", "--remount-ro", "/dev")  # noqa: S108
+    told += ("--perms", "1777", "--size", temporary, "--tmpfs", "/tmp", "--symlink", "../tmp", "/var/tmp")  # noqa: S108
+    told += ("--size", str(RUN_BYTES), "--tmpfs", "/run", "--bind", str(seen[plan.inside]), SOCKET_FOLDER)
+    told += ("--ro-bind", str(seen[plan.tool]), str(plan.tool), "--bind", str(seen[plan.home]), HOME)
+    told += ("--remount-ro", "/", "--chdir", HOME, "--clearenv")
+    for name, value in (ENVIRONMENT | plan.environment).items():
+        told += ("--setenv", name, value)
+    return told
+
+
+def _system(path: str) -> Sequence[str]:
+    """A folder of programs as the host has it: where that is a link into /usr, the same link."""
+    if Path(path).is_symlink():
+        return ("--symlink", str(Path(path).readlink()), path)
+    return ("--ro-bind-try", path, path)

@@ -1,0 +1,205 @@
+"""The process that stands behind each instance: `python -m codehub.runtimes.local.shim FOLDER`.
+
+It starts the sandbox, is its parent until the end, keeps what it prints and writes down how it ended. It belongs to
+nobody: codehub may end, start again or hand over, and the next one finds it by what is written in the folder. If it is
+killed itself, the kernel kills the sandbox with it.
+
+SIGTERM asks the IDE to end. The shim inherits the instance's lock and holds it as long as it lives, so that there is
+never a second one for the same instance."""
+
+import json
+import os
+import select
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from codehub.runtimes.local import limits, network, sandbox
+from codehub.runtimes.local.log import Log, last_lines
+from codehub.runtimes.local.process import Process, all_gone, children
+from codehub.runtimes.local.records import ETC, Life, Plan
+
+READ_BYTES = 65536
+FIRST_LOOK_SECONDS = 0.01
+LONGEST_LOOK_SECONDS = 0.5
+END_SECONDS = 10.0
+
+
+def main() -> None:
+    """Live on as a process that nobody has to wait for; the one that was started ends when that has begun."""
+    folder = Path(sys.argv[1])
+    os.umask(0o022)
+    reading, writing = os.pipe()
+    if os.fork() != 0:
+        os.close(writing)
+        sys.exit(0 if os.read(reading, 1) else 1)
+    os.close(reading)
+    life = Life(Process.of(os.getpid()))
+    life.write(folder)
+    os.write(writing, b"\n")
+    os.close(writing)
+    Shim(folder, life).live()
+
+
+class Shim:
+    def __init__(self, folder: Path, life: Life) -> None:
+        self._folder = folder
+        self._plan = Plan.read(folder)
+        self._life = life
+        self._log = Log(folder)
+        self._connected = network.obstacle() is None
+        self._signals, self._signalled = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+
+    def live(self) -> None:
+        signal.signal(signal.SIGTERM, lambda *_: None)
+        signal.set_wakeup_fd(self._signalled)
+        group = limits.Group(self._plan.name) if limits.groups_obstacle() is None else None
+        try:
+            if group is not None:
+                group.make(self._plan.memory_bytes, self._plan.cpus, self._plan.pids)
+            ending = self._run(group)
+            if group is not None and group.out_of_memory():
+                ending += ", out of memory"
+        except OSError as error:
+            ending = f"could not be started: {error}"
+        self._plan.socket.unlink(missing_ok=True)
+        if group is not None:
+            group.remove()
+        self._note(replace(self._life, ending=ending))
+
+    def _run(self, group: limits.Group | None) -> str:
+        """From the first process to the last; how it ended."""
+        self._make_etc()
+        with ExitStack() as stack:
+            output, printed = os.pipe()
+            stack.callback(os.close, output)
+            sandboxed, gate, information = self._hold_at_gate(printed)
+            stack.callback(_kill, sandboxed)
+            os.close(printed)
+            connection = None
+            if gate.recv(1):
+                if group is not None:
+                    group.add(sandboxed.pid)
+                network.close_off(sandboxed.pid, network.barred(self._plan.barred))
+                if self._connected:
+                    connection = network.start(sandboxed.pid, sandbox.become(self._plan))
+                    stack.callback(_kill, connection)
+                    if group is not None:
+                        group.add(connection.pid)
+                gate.send(b"\n")
+            gate.close()
+            self._note_processes(information, connection)
+            return self._stand_by(sandboxed, connection, output)
+
+    def _make_etc(self) -> None:
+        etc = self._folder / ETC
+        etc.mkdir(exist_ok=True)
+        for name, content in sandbox.made_files(self._plan, network=self._connected).items():
+            (etc / name).write_text(content)
+
+    def _hold_at_gate(self, printed: int) -> tuple[subprocess.Popen[bytes], socket.socket, int]:
+        """Start the chain that becomes the sandbox. It waits in its new namespaces until it is told to go on."""
+        arguments = os.memfd_create("arguments")
+        os.write(arguments, b"".join(os.fsencode(each) + b"\0" for each in sandbox.arguments(self._plan, self._folder)))
+        os.lseek(arguments, 0, os.SEEK_SET)
+        gate, its_side = socket.socketpair()
+        information, its_word = os.pipe()
+        process = subprocess.Popen(
+            sandbox.command(self._plan, self._folder, arguments, its_word),
+            stdin=its_side.fileno(),
+            stdout=printed,
+            stderr=printed,
+            cwd="/",
+            pass_fds=[arguments, its_word],
+        )
+        its_side.close()
+        os.close(its_word)
+        os.close(arguments)
+        return process, gate, information
+
+    def _note_processes(self, information: int, connection: subprocess.Popen[bytes] | None) -> None:
+        """Write down who has to be gone before the instance is. Where there is no word of the sandbox, it failed."""
+        with os.fdopen(information) as file:
+            told = file.read()
+        pids = [json.loads(told)["child-pid"]] if told else []
+        pids += [connection.pid] if connection else []
+        with suppress(OSError):  # gone already, and about to be noticed
+            self._note(replace(self._life, others=tuple(map(Process.of, pids))))
+
+    def _stand_by(
+        self, sandboxed: subprocess.Popen[bytes], connection: subprocess.Popen[bytes] | None, output: int
+    ) -> str:
+        poll = select.poll()
+        ended = os.pidfd_open(sandboxed.pid)
+        lost = os.pidfd_open(connection.pid) if connection else -1
+        for descriptor in (output, self._signals, ended, *([lost] if connection else [])):
+            poll.register(descriptor, select.POLLIN)
+        look = FIRST_LOOK_SECONDS
+        while True:
+            ready = {descriptor for descriptor, _ in poll.poll(look * 1000 if look else None)}
+            if output in ready and not self._keep(output):
+                poll.unregister(output)
+            if self._signals in ready:
+                os.read(self._signals, READ_BYTES)
+                self._ask_to_end()
+            if ended in ready:
+                return self._epilogue(sandboxed.wait(), output)
+            if connection and lost in ready:
+                return f"was ended because slirp4netns, which carries its network, ended with code {connection.wait()}"
+            look = 0 if look == 0 or self._publish() else min(look * 1.1, LONGEST_LOOK_SECONDS)
+
+    def _epilogue(self, code: int, output: int) -> str:
+        """What bubblewrap knows of the end it tells at once; the last process may outlive it by a moment."""
+        all_gone(self._life.others[:1], END_SECONDS)
+        while self._keep(output):
+            continue
+        if not self._life.others:
+            said = b" ".join(line.strip() for line in last_lines(self._folder, 2)).decode(errors="replace")
+            return f"could not be started: {said}"
+        return f"exited with code {code}"
+
+    def _keep(self, output: int) -> bool:
+        """Add what was printed to the log; False when nobody is left to print."""
+        piece = os.read(output, READ_BYTES)
+        self._log.write(piece)
+        return bool(piece)
+
+    def _ask_to_end(self) -> None:
+        """The first process of a pid namespace never hears SIGTERM; those that it started are the IDE, and orphans."""
+        for process in self._life.others[:1]:
+            for pid in children(process.pid):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGTERM)
+
+    def _publish(self) -> bool:
+        """Give the IDE's socket its name outside, if it is there. As a further name of the same socket, made without
+        following links: a workspace that leaves a link of its own in that place leads nobody to another socket."""
+        partial = self._plan.socket.with_suffix(".new")
+        partial.unlink(missing_ok=True)
+        try:
+            os.link(self._plan.inside / Path(sandbox.SOCKET).name, partial, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        if not stat.S_ISSOCK(partial.lstat().st_mode):
+            partial.unlink()
+            return False
+        partial.rename(self._plan.socket)
+        return True
+
+    def _note(self, life: Life) -> None:
+        self._life = life
+        life.write(self._folder)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+
+
+if __name__ == "__main__":
+    main()
