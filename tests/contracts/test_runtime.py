@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.contracts.runtime_kit import RuntimeKit, another, docker_kit, memory_kit
 from tests.runtimes.docker.tool_image import tool_image
+from tests.runtimes.local.kit import local_kit
 
 from codehub.runtimes.errors import (
     ImageUnavailable,
@@ -28,11 +29,13 @@ def docker_image() -> Iterator[str]:
         yield image
 
 
-@pytest.fixture(params=["memory", "docker"])
+@pytest.fixture(params=["memory", "local", "docker"])
 async def kit(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[RuntimeKit]:
     match request.param:
         case "memory":
             opened = memory_kit()
+        case "local":
+            opened = local_kit()
         case _:
             opened = docker_kit(request.getfixturevalue("docker_image"), tmp_path)
     async with opened as kit:
