@@ -5,15 +5,17 @@ import os
 import shutil
 import socket
 import subprocess
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from sqlalchemy import make_url
 
 from codehub.errors import ExitCode
 from tests.stack.installation import Installation
-from tests.store.conftest import create_database, drop_database
+from tests.store.conftest import create_database, drop_database, execute
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 
@@ -137,6 +139,18 @@ def test_a_wrong_external_url(codehub: Installation, variable: str, url: str) ->
     refused(codehub, ExitCode.SERVICE, "does not answer", "127.0.0.1:1", variable, **{variable: url})
     refused_words = codehub.run("up", **{variable: url}).stderr
     assert "hidden" not in refused_words
+
+
+async def test_an_external_database_that_lets_us_make_no_tables(codehub: Installation, postgres_url: str) -> None:
+    database = await create_database(postgres_url)
+    role = f"guest_{uuid.uuid4().hex}"
+    await execute(postgres_url, f"CREATE ROLE {role} LOGIN PASSWORD 'guest'")
+    try:
+        guest = make_url(database).set(username=role, password="guest").render_as_string(hide_password=False)
+        refused(codehub, ExitCode.SERVICE, "schema", "permission denied", DATABASE_URL=guest)
+    finally:
+        await drop_database(postgres_url, database)
+        await execute(postgres_url, f"DROP ROLE {role}")
 
 
 def test_two_archive_stores_at_once(codehub: Installation) -> None:

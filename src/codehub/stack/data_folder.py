@@ -81,7 +81,8 @@ class DataFolder:
                 os.chown(self.path, -1, self.account.gid)
             self.path.chmod(0o710 if self.account.is_other else 0o700)
             self.account.require_reach(self.path)
-            self.version_file.write_text(f"{VERSION}\n")
+            if not self.version_file.exists():
+                self.version_file.write_text(f"{VERSION}\n")
             self.logs.mkdir(exist_ok=True)
             self.logs.chmod(0o700)
 

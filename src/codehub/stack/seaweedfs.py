@@ -45,7 +45,7 @@ class SeaweedFS:
     name = "seaweedfs"
     stop_signal = signal.SIGTERM
     stop_seconds = 30.0  # 15 s is usual: the volume server says goodbye to the master first
-    death_signal = signal.SIGKILL  # what it has acknowledged is on disk; a polite end would outlive the supervisor
+    death_signal = signal.SIGKILL  # the kernel has what it acknowledged; a polite end would outlive the supervisor
     inherited = ()
 
     @property

@@ -4,10 +4,12 @@ import asyncio
 import importlib
 import secrets
 import signal
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Protocol
 
+import asyncpg
 import structlog
 
 from codehub import clock
@@ -74,11 +76,13 @@ class Supervisor:
             self._begin(part, tasks)
         await asyncio.to_thread(importlib.import_module, "codehub.store.migrate")  # slow, and just now there is time
         await asyncio.gather(database.started, redis.started)
-        await self._bring_schema()
+        with _told_as_service_error("The database could not be given its schema"):
+            await self._bring_schema()
         serve = Kept(stack.serve, self._changed, hurry=self._hurry)
         self._begin(serve, tasks)
         await serve.started
-        password = await self._first_administrator()
+        with _told_as_service_error("The first administrator could not be created"):
+            password = await self._first_administrator()
         self._ready = True
         self._write_state()
         log.info("ready", url=url_of(stack.listener))
@@ -164,6 +168,18 @@ class Supervisor:
             except OSError as error:
                 log.warning("logs not trimmed", reason=str(error))
             await asyncio.sleep(TRIM_SECONDS)
+
+
+@contextmanager
+def _told_as_service_error(what: str) -> Iterator[None]:
+    """A database that dies just now, or that does not let us make tables, is for a person to see to."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except (OSError, SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        reason = str(getattr(error, "orig", error)).splitlines()[0].rpartition(">: ")[2]
+        raise ServiceError(f"{what}: {reason}.", "See to the database, then start codehub again.") from error
 
 
 async def _unless(event: asyncio.Event, work: Coroutine[None, None, None]) -> None:
