@@ -43,6 +43,10 @@ POLICY = RetryPolicy(
 )
 
 
+MOMENT = 0.000001
+"""The smallest difference between two times, in seconds."""
+
+
 def after(seconds: float) -> datetime:
     """So many seconds after T0; before it where negative."""
     return T0 + timedelta(seconds=seconds)
@@ -148,6 +152,11 @@ def under_way(row: Workspace, operation: Operation, step: Step, **columns: Any) 
         "op_attempt": 1,
     }
     return replace(row, **claimed | columns)
+
+
+def seeing(row: Workspace, **looks: Condition | None) -> Workspace:
+    """The row after other looks at its volume, archive or container."""
+    return replace(row, conditions=replace(row.conditions, **looks))
 
 
 def request(kind: RequestKind, key: str | None = None) -> Request:

@@ -4,15 +4,13 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
-from tests.decide.builders import T0, after, running, standby
+from tests.decide.builders import MOMENT, T0, after, running, standby
 
 from codehub.decide.idle import NEVER, IdlePolicy, Sleep, StayAwake, idle, within_ceiling
 from codehub.model.states import Desired, Operation, Phase
 from codehub.model.workspace import Workspace
 
 POLICY = IdlePolicy(standby_after_seconds=600, archive_after_seconds=1800)
-MOMENT = 0.000001
-"""The smallest difference between two times."""
 
 AT_REST = {(Phase.RUNNING, Desired.RUNNING), (Phase.STANDBY, Desired.STANDBY)}
 ELSEWHERE = [(phase, desired) for phase in Phase for desired in Desired if (phase, desired) not in AT_REST]
