@@ -18,6 +18,8 @@ TERMINAL_REASONS = frozenset(
 """Faults that no further attempt mends. The others end by count."""
 
 _ARCHIVE_HOLDS_HOME = (Step.VERIFIED, Step.RELEASE, Step.RELEASED)
+_ARCHIVE_IS_NOT_THE_HOME = (Step.UPLOAD, Step.UPLOADED, Step.RESTORED)
+"""Steps at which the archive is not yet, or no longer, what the home would be lost with."""
 
 
 def is_terminal(error_reason: ErrorReason | None, error_count: int, max_retries: int) -> bool:
@@ -35,7 +37,7 @@ def broken_invariant(workspace: Workspace, seen: View) -> ErrorReason | None:
     if workspace.home_volume is None:
         if seen.container.is_there:
             return ErrorReason.CONTAINER_WITHOUT_VOLUME
-        return seen.archive_loss
+        return None if workspace.op_step in _ARCHIVE_IS_NOT_THE_HOME else seen.archive_loss
     if not seen.volume_lost:
         return None
     if seen.container.is_there:
@@ -53,13 +55,15 @@ def judge(workspace: Workspace, max_retries: int) -> Phase:
     """The phase that follows from the row; first match wins (lifecycle.md).
 
     Where the needed condition is Unknown the workspace stays what it was, as far as the row's own memory agrees:
-    nobody falls out of RUNNING because a listing failed."""
+    nobody falls out of RUNNING because a listing failed. ERROR is for rows at rest only (contract 4): what breaks
+    under way ends the operation first."""
     seen = view(workspace)
     if workspace.deleted_at is not None:
         return Phase.DELETED if nothing_left(workspace, seen) else Phase.DELETING
-    if is_terminal(workspace.error_reason, workspace.error_count, max_retries):
-        return Phase.ERROR
-    if broken_invariant(workspace, seen) is not None:
+    if workspace.operation is Operation.NONE and (
+        is_terminal(workspace.error_reason, workspace.error_count, max_retries)
+        or broken_invariant(workspace, seen) is not None
+    ):
         return Phase.ERROR
     if workspace.home_volume is None:
         return Phase.PENDING if workspace.archive_key is None else Phase.ARCHIVED

@@ -92,6 +92,7 @@ def _next_operation(phase: Phase, wanted: Desired, seen: View) -> Operation | No
 
 _STARTS_FROM_VOLUME = (Operation.STARTING, Operation.ARCHIVING)
 _WITHOUT_CONTAINER = (Operation.ARCHIVING, Operation.DELETING)
+_REMOVES_VOLUME = (Step.RELEASE, Step.DELETE)
 
 
 def _begin(workspace: Workspace, operation: Operation, seen: View, circumstances: Circumstances) -> Plan:
@@ -119,12 +120,12 @@ def _begin(workspace: Workspace, operation: Operation, seen: View, circumstances
 
 def _plan_under_way(workspace: Workspace, seen: View, circumstances: Circumstances) -> Plan:
     step = workspace.op_step or FIRST_STEP[workspace.operation]
-    sight = SIGHT[step](workspace, seen) if step in SIGHT else Sight.NOT_YET
-    if sight is Sight.DONE and step not in AFTER_SIGHT:
-        return _finish(workspace, circumstances.policy)
     withdrawal = _withdrawal(workspace, step, seen, circumstances)
     if withdrawal is not None:
         return Withdraw(withdrawal)
+    sight = SIGHT[step](workspace, seen) if step in SIGHT else Sight.NOT_YET
+    if sight is Sight.DONE and step not in AFTER_SIGHT:
+        return _finish(workspace, circumstances.policy)
     broken = broken_invariant(workspace, seen)
     if broken is not None:
         return GiveUp(Fault(broken, _BROKEN[broken]), workspace.error_count + 1)
@@ -151,9 +152,15 @@ def _go_on(workspace: Workspace, step: Step, seen: View, circumstances: Circumst
         return WaitUntil(deadline, Waiting.OBSERVATION)
     if circumstances.acting:
         return WaitUntil(deadline, Waiting.ACTION)
-    if step is Step.RELEASE and seen.archive is not Status.TRUE:
+    if step in _REMOVES_VOLUME and not _may_remove_volume(step, seen):
         return WaitUntil(deadline, Waiting.OBSERVATION)
     return Continue(step)
+
+
+def _may_remove_volume(step: Step, seen: View) -> bool:
+    """Contract 8, asked as the last thing before the act: the container was seen gone, and the archive whole unless
+    the workspace is being deleted."""
+    return seen.container is Container.NONE and (step is Step.DELETE or seen.archive is Status.TRUE)
 
 
 def _deadline(workspace: Workspace, step: Step, circumstances: Circumstances) -> datetime:
@@ -173,21 +180,23 @@ def _away(step: Step, circumstances: Circumstances) -> Service | None:
 
 
 def _withdrawal(workspace: Workspace, step: Step, seen: View, circumstances: Circumstances) -> Withdrawal | None:
-    """Wake wins: an archive under way yields until its volume is let go of, and a restore yields to a deletion. Any
-    other operation runs to its end, except that one waiting for its next attempt follows a changed wish."""
-    if step in HOME_IS_LET_GO:
+    """Wake wins: an archive under way yields until its volume is let go of, which only the wish for it permits. A
+    restore yields to a deletion, and a deletion to an owner who wants the workspace back. Any other operation runs to
+    its end, except that one waiting for its next attempt follows a changed wish."""
+    wanted = wish(workspace)
+    if step in HOME_IS_LET_GO and wanted is not Desired.DELETED:
         return None
     if workspace.operation in _WITHOUT_CONTAINER and seen.container.is_there:
         return Withdrawal.CONTAINER_APPEARED
-    wanted = wish(workspace)
     serves = _SERVES[workspace.operation]
     if wanted in serves:
         return None
     between_attempts = workspace.next_attempt_at is not None and workspace.next_attempt_at > circumstances.now
     if (
         between_attempts
-        or (workspace.operation is Operation.ARCHIVING and wanted is not Desired.DELETED)
+        or (workspace.operation is Operation.ARCHIVING and (wanted is not Desired.DELETED or step is Step.VERIFIED))
         or (workspace.operation is Operation.RESTORING and wanted is Desired.DELETED)
+        or workspace.operation is Operation.DELETING
     ):
         return Withdrawal.WISH_CHANGED
     return None
@@ -209,20 +218,20 @@ _BROKEN = {
 def _finish(workspace: Workspace, policy: RetryPolicy) -> Finish:
     """What the row says once the operation is done: a volume that was made becomes the home, one that was let go of
     or deleted is forgotten."""
-    home, marker = workspace.home_volume, workspace.restore_marker
+    home, made, marker = workspace.home_volume, workspace.op_volume, workspace.restore_marker
     if workspace.operation in (Operation.PROVISIONING, Operation.RESTORING):
-        home = workspace.op_volume
-        marker = workspace.archive_key
-    elif workspace.operation is Operation.DELETING:
-        home = None
+        home, made, marker = made, None, workspace.archive_key
+    elif workspace.operation in (Operation.ARCHIVING, Operation.DELETING):
+        home, made = None, None
     finished = replace(
         workspace,
+        phase=judge(workspace, policy.max_retries),
         operation=Operation.NONE,
         op_step=None,
-        op_volume=None,
+        op_volume=made,
         home_volume=home,
         restore_marker=marker,
         error_reason=None,
         error_count=0,
     )
-    return Finish(judge(finished, policy.max_retries), home, marker)
+    return Finish(judge(finished, policy.max_retries), home, made, marker)

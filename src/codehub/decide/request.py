@@ -1,6 +1,8 @@
 """Requests that are more than a wish: recover, restore a generation, start empty, fork."""
 
+from codehub.decide.judge import broken_invariant
 from codehub.decide.view import View
+from codehub.model.conditions import Status
 from codehub.model.plans import Answer, Begin, Dismiss
 from codehub.model.states import ErrorReason, Operation, Phase, Step
 from codehub.model.workspace import Request, RequestKind, Workspace
@@ -15,9 +17,9 @@ def answer(workspace: Workspace, request: Request, phase: Phase, seen: View) -> 
         case RequestKind.RECOVER:
             return _recover(workspace, request, phase, seen)
         case RequestKind.START_EMPTY:
-            return _start_empty(workspace, request, phase)
+            return _start_empty(workspace, request, phase, seen)
         case RequestKind.RESTORE:
-            return _restore(workspace, request, phase)
+            return _restore(workspace, request, phase, seen)
         case RequestKind.FORK:
             return _fork(workspace, request)
 
@@ -32,21 +34,28 @@ def _recover(workspace: Workspace, request: Request, phase: Phase, seen: View) -
     return Answer(request, workspace.home_volume, workspace.archive_key)
 
 
-def _start_empty(workspace: Workspace, request: Request, phase: Phase) -> Answer | Dismiss:
+def _start_empty(workspace: Workspace, request: Request, phase: Phase, seen: View) -> Answer | Dismiss:
     """Only a lost home may be replaced by an empty one, and only by its owner's own word."""
-    if phase is Phase.ERROR and workspace.error_reason in _HOME_IS_LOST:
+    if _is_lost(workspace, phase, seen):
         return Answer(request, home_volume=None, archive_key=None)
     return Dismiss(request, "its home is not lost")
 
 
-def _restore(workspace: Workspace, request: Request, phase: Phase) -> Answer | Dismiss | None:
+def _restore(workspace: Workspace, request: Request, phase: Phase, seen: View) -> Answer | Dismiss | None:
     if request.archive_key is None:
         return Dismiss(request, "it names no generation")
-    if workspace.home_volume is None or (phase is Phase.ERROR and workspace.error_reason in _HOME_IS_LOST):
+    if workspace.home_volume is None or _is_lost(workspace, phase, seen):
         return Answer(request, home_volume=None, archive_key=request.archive_key)
-    if phase is Phase.ERROR:
+    if phase is Phase.ERROR and workspace.error_reason is not None:
         return Answer(request, workspace.home_volume, workspace.archive_key, done=False)
     return None
+
+
+def _is_lost(workspace: Workspace, phase: Phase, seen: View) -> bool:
+    """Whether the home is gone. A volume that has come back since is the home again: nobody gives that up."""
+    if phase is not Phase.ERROR or (workspace.home_volume is not None and seen.volume is Status.TRUE):
+        return False
+    return workspace.error_reason in _HOME_IS_LOST or broken_invariant(workspace, seen) in _HOME_IS_LOST
 
 
 def _fork(workspace: Workspace, request: Request) -> Answer | Dismiss:

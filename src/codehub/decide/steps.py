@@ -75,7 +75,7 @@ NEEDS: dict[Step, tuple[Service, ...]] = {
     Step.STOPPED: (Service.RUNTIME,),
     Step.ARCHIVE: (Service.RUNTIME, Service.ARCHIVE_STORE),
     Step.VERIFY: (Service.RUNTIME, Service.ARCHIVE_STORE),
-    Step.VERIFIED: (Service.ARCHIVE_STORE,),
+    Step.VERIFIED: (Service.RUNTIME, Service.ARCHIVE_STORE),
     Step.RELEASE: (Service.RUNTIME,),
     Step.RELEASED: (Service.RUNTIME,),
     Step.UPLOAD: (Service.ARCHIVE_STORE,),
@@ -124,6 +124,13 @@ def _stopped(_: Workspace, seen: View) -> Sight:
     return Sight.CONTRADICTED if seen.container.is_there else Sight.DONE
 
 
+def _put_away(_: Workspace, seen: View) -> Sight:
+    """The archive is whole, and no container can have written to the home since it was made."""
+    if seen.archive is Status.TRUE and seen.container is not Container.NONE:
+        return Sight.NOT_YET
+    return _present(seen.archive)
+
+
 def _released(_: Workspace, seen: View) -> Sight:
     if seen.volume is Status.TRUE:
         return Sight.CONTRADICTED
@@ -141,7 +148,7 @@ SIGHT: dict[Step, Callable[[Workspace, View], Sight]] = {
     Step.RESTORED: _volume_present,
     Step.STARTED: _answering,
     Step.STOPPED: _stopped,
-    Step.VERIFIED: _archive_present,
+    Step.VERIFIED: _put_away,
     Step.RELEASED: _released,
     Step.UPLOADED: _archive_present,
     Step.REMOVED: _removed,

@@ -58,16 +58,19 @@ def view(workspace: Workspace) -> View:
     volume = _current(conditions.volume, workspace.current_volume, workspace.acted_at)
     archive_not_before = workspace.acted_at if workspace.op_step in _ARCHIVE_JUST_STORED else None
     archive = _current(conditions.archive, workspace.archive_key, archive_not_before)
-    container = conditions.container
     return View(
         volume=_status(volume, workspace.current_volume),
         volume_lost=workspace.home_volume is not None and _lasting_absence(volume),
         archive=_status(archive, workspace.archive_key),
         archive_loss=_LOSS.get(archive.reason) if archive and _lasting_absence(archive) else None,
-        container=_CONTAINER[container.reason]
-        if container and _recent(container, workspace.acted_at)
-        else Container.UNKNOWN,
+        container=_container(conditions.container, workspace.acted_at),
     )
+
+
+def _container(condition: Condition | None, not_before: datetime | None) -> Container:
+    if condition is None or condition.status is Status.UNKNOWN or not _recent(condition, not_before):
+        return Container.UNKNOWN
+    return _CONTAINER[condition.reason]
 
 
 def _current(condition: Condition | None, subject: str | None, not_before: datetime | None) -> Condition | None:

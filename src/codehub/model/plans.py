@@ -63,6 +63,8 @@ class Finish:
 
     phase: Phase
     home_volume: str | None
+    op_volume: str | None
+    """A volume that an earlier operation left unfinished and this one did not touch."""
     restore_marker: str | None
 
 
