@@ -12,7 +12,7 @@ from tests.contracts.store_grants import as_role
 from tests.simulation.memory_controller import MemoryController
 from tests.simulation.memory_database import MemoryDatabase, Refused, is_settled
 from tests.simulation.memory_seat import MemorySeat, MemoryServer
-from tests.simulation.memory_store import MemoryCollector, MemoryObserver
+from tests.simulation.memory_store import MemoryCollector, MemoryFeed, MemoryObserver
 
 from codehub import clock
 from codehub.model.states import Desired
@@ -22,9 +22,10 @@ from codehub.store import wishes
 from codehub.store.collector import PostgresCollector
 from codehub.store.controller import PostgresController
 from codehub.store.engine import pool
+from codehub.store.feed import PostgresFeed
 from codehub.store.history import Event, EventKind
 from codehub.store.observer import PostgresObserver
-from codehub.store.protocols import CollectorStore, ControllerStore, ObserverStore, Seat
+from codehub.store.protocols import CollectorStore, ControllerStore, FeedStore, ObserverStore, Seat
 from codehub.store.rows import WORKSPACE_COLUMNS, to_workspace
 from codehub.store.seat import PostgresSeat
 from codehub.store.tables import archives, templates, users, workspace_events, workspaces
@@ -59,6 +60,7 @@ class Backend(Protocol):
     def observer(self, seat: Seat) -> ObserverStore: ...
     def controller(self, seat: Seat) -> ControllerStore: ...
     def collector(self, seat: Seat) -> CollectorStore: ...
+    def feed(self, seat: Seat) -> FeedStore: ...
 
     async def create(self, desired: Desired = Desired.RUNNING, workspace_id: UUID | None = None) -> Workspace: ...
     async def wish(self, workspace: Workspace, desired: Desired) -> Workspace | None: ...
@@ -119,6 +121,10 @@ class PostgresBackend:
     def collector(self, seat: Seat) -> CollectorStore:
         assert isinstance(seat, PostgresSeat)
         return PostgresCollector(seat)
+
+    def feed(self, seat: Seat) -> FeedStore:
+        assert isinstance(seat, PostgresSeat)
+        return PostgresFeed(seat)
 
     async def create(self, desired: Desired = Desired.RUNNING, workspace_id: UUID | None = None) -> Workspace:
         workspace_id = workspace_id or uuid4()
@@ -211,6 +217,10 @@ class MemoryBackend:
     def collector(self, seat: Seat) -> CollectorStore:
         assert isinstance(seat, MemorySeat)
         return MemoryCollector(seat)
+
+    def feed(self, seat: Seat) -> FeedStore:
+        assert isinstance(seat, MemorySeat)
+        return MemoryFeed(seat)
 
     async def create(self, desired: Desired = Desired.RUNNING, workspace_id: UUID | None = None) -> Workspace:
         workspace_id = workspace_id or uuid4()

@@ -66,7 +66,7 @@ class TableGrant:
     roles: tuple[str, ...]
 
 
-COORDINATORS = ("observer", "controller", "collector")
+COORDINATORS = ("observer", "controller", "collector", "listener")
 ROLES = ("api", *COORDINATORS)
 TABLES = (
     TableGrant("users", "INSERT, UPDATE", ("api",)),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.contracts.store_backends import AHEAD, Backend, MemoryBackend, PostgresBackend
+from tests.contracts.store_ear import Ear
 from tests.contracts.store_lives import BROKEN, made, request
 from tests.decide.builders import archive_seen
 
@@ -20,6 +21,7 @@ from codehub import clock
 from codehub.decide.steps import AFTER_ACTION, FIRST_STEP
 from codehub.model.conditions import Conditions
 from codehub.model.plans import Answer, Begin, Died, Dismiss, Finish, GiveUp, Retry, Withdraw, Withdrawal
+from codehub.model.shown import ShownWorkspace
 from codehub.model.states import Desired, Operation, Phase, Step
 from codehub.model.workspace import RequestKind, Workspace
 from codehub.store.protocols import ControllerStore, Judged, Observed, ObserverStore, Seat
@@ -33,40 +35,61 @@ moments = st.integers(0, 20).map(lambda seconds: NOW + timedelta(seconds=seconds
 volumes = st.sampled_from([None, "a volume"])
 
 
-class Life:
-    """One backend, one workspace in it, and every snapshot of it that was ever read."""
+class Stage:
+    """One backend, with the seats that its lives are lived on."""
 
-    def __init__(
-        self, backend: Backend, controller: ControllerStore, observer: ObserverStore, first: Workspace
-    ) -> None:
-        self.backend, self.controller, self.observer = backend, controller, observer
+    def __init__(self, backend: Backend, controller: ControllerStore, observer: ObserverStore, ear: Ear) -> None:
+        self.backend, self.controller, self.observer, self.ear = backend, controller, observer, ear
+
+    @classmethod
+    async def of(cls, backend: Backend) -> "Stage":
+        async def seat(role: str) -> Seat:
+            return await backend.take(role, lease_seconds=PATIENCE_SECONDS)
+
+        listener = await seat("listener")
+        ear = Ear(listener, backend.feed(listener))
+        await ear.listen()
+        return cls(backend, backend.controller(await seat("controller")), backend.observer(await seat("observer")), ear)
+
+
+class Life:
+    """One workspace on a stage, and every snapshot of it that was ever read."""
+
+    def __init__(self, stage: Stage, first: Workspace) -> None:
+        self.stage = stage
         self.snapshots = [first]
         self._first_seen: dict[datetime, int] = {}
 
     async def live(self, act: "Act", how_old: int) -> object:
         """Act on a snapshot of some age; what came of it, in words that both backends share."""
         snapshot = self.snapshots[-1 - how_old % len(self.snapshots)]
+        backend, ear = self.stage.backend, self.stage.ear
         try:
-            outcome = await act(self, snapshot)
-        except self.backend.refused:
+            outcome = await act(self.stage, snapshot)
+        except backend.refused:
             outcome = "refused"
-        self.snapshots.append(await self.backend.row(snapshot.id))
-        settled = await self.backend.is_settled(snapshot.id)
-        return self._without_times(outcome), self._without_times(self.snapshots[-1]), settled
+        self.snapshots.append(await backend.row(snapshot.id))
+        return (
+            self._without_times(outcome),
+            self._without_times(self.snapshots[-1]),
+            await backend.is_settled(snapshot.id),
+            [self._without_times(shown) for shown in await ear.feed.shown([snapshot.id])],
+            [notice.channel for notice in await ear.heard()],
+        )
 
     def _without_times(self, outcome: object) -> object:
         """Moments become the number of the step in which they first appeared."""
-        if not isinstance(outcome, Workspace):
+        if not isinstance(outcome, Workspace | ShownWorkspace):
             return outcome
         values = {field.name: getattr(outcome, field.name) for field in fields(outcome)}
         return {
             name: self._first_seen.setdefault(value, len(self.snapshots)) if isinstance(value, datetime) else value
             for name, value in values.items()
-            if name not in ("owner_user_id", "id", "name")
+            if name not in ("owner_user_id", "updated_at")
         }
 
 
-Act = Callable[[Life, Workspace], Awaitable[object]]
+Act = Callable[[Stage, Workspace], Awaitable[object]]
 
 
 def _of(*values: st.SearchStrategy[Any]) -> Callable[[Callable[..., Act]], st.SearchStrategy[Act]]:
@@ -77,89 +100,89 @@ def _of(*values: st.SearchStrategy[Any]) -> Callable[[Callable[..., Act]], st.Se
 @_of(operations, phases, st.uuids(), st.booleans())
 def claims(operation: Operation, phase: Phase, op_id: UUID, answers: bool) -> Act:
     step = FIRST_STEP[operation]
-    return lambda life, row: life.controller.claim(
+    return lambda stage, row: stage.controller.claim(
         row, Begin(operation, step, row.request if answers else None), op_id, phase
     )
 
 
 @_of(st.sampled_from(Step))
 def enters(step: Step) -> Act:
-    return lambda life, row: life.controller.enter(row, step)
+    return lambda stage, row: stage.controller.enter(row, step)
 
 
 @_of(acts, st.booleans(), st.uuids(), st.integers(1, 9))
 def acts_done(step: Step, with_archive: bool, archive_id: UUID, size: int) -> Act:
-    async def act(life: Life, row: Workspace) -> object:
+    async def act(stage: Stage, row: Workspace) -> object:
         archive = made(row, size, archive_id) if with_archive and row.archive_op_id else None
-        return await life.controller.acted(row, row.op_step if row.op_step in AFTER_ACTION else step, archive)
+        return await stage.controller.acted(row, row.op_step if row.op_step in AFTER_ACTION else step, archive)
 
     return act
 
 
 @_of(phases, volumes, volumes)
 def finishes(phase: Phase, home: str | None, left: str | None) -> Act:
-    return lambda life, row: life.controller.finish(row, Finish(phase, home, left, row.archive_key))
+    return lambda stage, row: stage.controller.finish(row, Finish(phase, home, left, row.archive_key))
 
 
 @_of(phases)
 def withdraws(phase: Phase) -> Act:
-    return lambda life, row: life.controller.withdraw(row, Withdraw(Withdrawal.WISH_CHANGED), phase)
+    return lambda stage, row: stage.controller.withdraw(row, Withdraw(Withdrawal.WISH_CHANGED), phase)
 
 
 @_of(moments, acts)
 def retries(at: datetime, step: Step) -> Act:
-    return lambda life, row: life.controller.retry(row, Retry(at, step, BROKEN))
+    return lambda stage, row: stage.controller.retry(row, Retry(at, step, BROKEN))
 
 
 @_of(st.integers(1, 3))
 def gives_up(count: int) -> Act:
-    return lambda life, row: life.controller.give_up(row, GiveUp(BROKEN, count))
+    return lambda stage, row: stage.controller.give_up(row, GiveUp(BROKEN, count))
 
 
 @_of(moments)
 def dies(at: datetime) -> Act:
-    return lambda life, row: life.controller.died(row, Died(at, (*row.recent_deaths, at)))
+    return lambda stage, row: stage.controller.died(row, Died(at, (*row.recent_deaths, at)))
 
 
 @_of(phases, volumes, st.booleans())
 def answers(phase: Phase, home: str | None, done: bool) -> Act:
-    async def act(life: Life, row: Workspace) -> object:
+    async def act(stage: Stage, row: Workspace) -> object:
         asked = row.request or request()
-        return await life.controller.answer(row, Answer(asked, home, asked.archive_key, done), phase)
+        return await stage.controller.answer(row, Answer(asked, home, asked.archive_key, done), phase)
 
     return act
 
 
 @_of(st.just(None))
 def dismisses(_: None) -> Act:
-    return lambda life, row: life.controller.dismiss(row, Dismiss(row.request or request(), "no"))
+    return lambda stage, row: stage.controller.dismiss(row, Dismiss(row.request or request(), "no"))
 
 
 @_of(phases)
 def judges(phase: Phase) -> Act:
-    return lambda life, row: life.controller.judged([Judged(row, phase)])
+    return lambda stage, row: stage.controller.judged([Judged(row, phase)])
 
 
 @_of(moments, st.sampled_from([None, "another key"]))
 def observes(at: datetime, key: str | None) -> Act:
-    return lambda life, row: life.observer.write_conditions(
+    return lambda stage, row: stage.observer.write_conditions(
         [Observed(row.id, Conditions(archive=archive_seen(key or row.archive_key, at=at)), at)]
     )
 
 
 @_of(st.sampled_from([desired for desired in Desired if desired is not Desired.DELETED] * 3 + [Desired.DELETED]))
 def wishes(desired: Desired) -> Act:
-    return lambda life, row: life.backend.wish(row, desired)
+    return lambda stage, row: stage.backend.wish(row, desired)
 
 
 @_of(st.sampled_from(RequestKind), st.uuids())
 def asks(kind: RequestKind, request_id: UUID) -> Act:
-    return lambda life, row: life.backend.place_request(row, replace(request(kind, "older"), id=request_id))
+    return lambda stage, row: stage.backend.place_request(row, replace(request(kind, "older"), id=request_id))
 
 
 @_of(st.just(None))
 def has_its_error_cleared(_: None) -> Act:
-    return lambda life, row: life.backend.clear_error(row)
+    return lambda stage, row: stage.backend.clear_error(row)
 
 
 anything = st.one_of(
@@ -169,40 +192,19 @@ anything = st.one_of(
 how_old = st.sampled_from([0, 0, 0, 0, 0, 1, 2])
 
 
-async def begin(backend: Backend, workspace_id: UUID, lives: dict[str, Life]) -> Life:
-    """A new workspace on the seats of the life before."""
-
-    async def seat(role: str) -> Seat:
-        return await backend.take(role, lease_seconds=PATIENCE_SECONDS)
-
-    kind = type(backend).__name__
-    first = await backend.create(Desired.RUNNING, workspace_id)
-    before = lives.get(kind)
-    lives[kind] = Life(
-        backend,
-        before.controller
-        if before
-        else backend.controller(await backend.take("controller", lease_seconds=PATIENCE_SECONDS)),
-        before.observer if before else backend.observer(await seat("observer")),
-        first,
-    )
-    return lives[kind]
-
-
 @pytest.fixture
-def lives() -> dict[str, Life]:
-    """The lives lived last, by the name of their backend."""
-    return {}
+async def stages(postgres: PostgresBackend, memory: MemoryBackend) -> list[Stage]:
+    return [await Stage.of(postgres), await Stage.of(memory)]
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(acts=st.lists(st.tuples(anything, how_old), min_size=5, max_size=25))
-async def test_the_same_life_leaves_the_same_rows_and_history(
-    postgres: PostgresBackend, memory: MemoryBackend, acts: list[tuple[Act, int]], lives: dict[str, Life]
-) -> None:
+async def test_the_same_life_leaves_the_same_rows_and_history(stages: list[Stage], acts: list[tuple[Act, int]]) -> None:
     workspace_id = uuid4()
-    real, twin = await begin(postgres, workspace_id, lives), await begin(memory, workspace_id, lives)
+    real, twin = [Life(stage, await stage.backend.create(Desired.RUNNING, workspace_id)) for stage in stages]
     for act, age in acts:
         assert await real.live(act, age) == await twin.live(act, age)
-    assert await postgres.events(workspace_id) == await memory.events(workspace_id)
-    assert await postgres.archives(workspace_id) == await memory.archives(workspace_id)
+    history = [await stage.backend.events(workspace_id) for stage in stages]
+    assert history[0] == history[1]
+    archives = [await stage.backend.archives(workspace_id) for stage in stages]
+    assert archives[0] == archives[1]

@@ -3,17 +3,20 @@
 What it holds is what PostgreSQL would hold: the suites `tests/contracts/test_store_*.py` run on both. Each change is
 one step that nothing interrupts, as a statement is one transaction there."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
+
+from tests.simulation.memory_triggers import Touched, is_revision, notified
 
 from codehub.decide.orphans import Found, OrphanKind
 from codehub.model.states import Desired, Operation, Phase
 from codehub.model.templates import Template
 from codehub.model.workspace import Request, Workspace
 from codehub.store.history import Event, EventKind, request_event
-from codehub.store.protocols import Listing, NewArchive
+from codehub.store.protocols import Listing, NewArchive, Notice
 
 
 class Refused(Exception):
@@ -80,6 +83,9 @@ class MemoryDatabase:
     orphans: dict[tuple[OrphanKind, str], tuple[Found, datetime]] = field(default_factory=dict)
     listings: dict[str, Listing] = field(default_factory=dict)
     offices: dict[str, Office] = field(default_factory=dict)
+    touched: dict[UUID, Touched] = field(default_factory=dict)
+    listeners: dict[object, Callable[[Notice], None]] = field(default_factory=dict)
+    """Who hears of changes, by the session that listens."""
 
     def unsettled(self, after: Workspace | None, limit: int) -> Sequence[Workspace]:
         waiting = [row for row in self.rows.values() if not is_settled(row)]
@@ -92,7 +98,17 @@ class MemoryDatabase:
             broken = broken_constraint(row)
             if broken is not None:
                 raise Refused(broken)
-        self.rows.update({row.id: row for row in rows})
+        for row in rows:
+            self._touch(row)
+            self.rows[row.id] = row
+
+    def _touch(self, row: Workspace) -> None:
+        before, touched = self.rows.get(row.id), self.touched.get(row.id, Touched("", 0, self.clock()))
+        moved = before is None or is_revision(before, row)
+        self.touched[row.id] = replace(touched, revision=touched.revision + moved, updated_at=self.clock())
+        for channel in notified(before, row):
+            for hear in self.listeners.values():
+                asyncio.get_running_loop().call_soon(hear, Notice(channel, row.id, row.owner_user_id))
 
     def tell(self, workspace_id: UUID, story: Sequence[Event]) -> None:
         self.history.extend(Told(workspace_id, self.clock(), event) for event in story)
@@ -104,6 +120,7 @@ class MemoryDatabase:
     ) -> Workspace:
         now = self.clock()
         self.write(Workspace(workspace_id, owner_user_id, name, now, desired, phase_changed_at=now))
+        self._because(workspace_id, reason)
         self.tell(workspace_id, [Event(EventKind.CREATED, after=desired, reason=reason, actor=by)])
         return self.rows[workspace_id]
 
@@ -113,8 +130,12 @@ class MemoryDatabase:
             return None
         deleted_at = self.clock() if desired is Desired.DELETED else None
         self.write(replace(row, desired_state=desired, deleted_at=deleted_at))
+        self._because(row.id, reason)
         self.tell(row.id, [Event(EventKind.WISH, workspace.desired_state, desired, reason, by)])
         return self.rows[row.id]
+
+    def _because(self, workspace_id: UUID, reason: str) -> None:
+        self.touched[workspace_id] = replace(self.touched[workspace_id], desired_reason=reason)
 
     def place_request(self, workspace: Workspace, request: Request) -> Workspace | None:
         row = self.rows[workspace.id]

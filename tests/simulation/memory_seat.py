@@ -8,7 +8,7 @@ from datetime import datetime
 
 from tests.simulation.memory_database import MemoryDatabase, Office
 
-from codehub.store.protocols import SeatLost, Term
+from codehub.store.protocols import Notice, SeatLost, Term
 
 LOCK_WAIT_SECONDS = 1.0
 
@@ -82,6 +82,10 @@ class MemorySeat:
         self._when_lost.clear()
         self.drop()
 
+    async def listen(self, heard: Callable[[Notice], None]) -> None:
+        async with self.transaction() as database:
+            database.listeners[self] = heard
+
     def when_lost(self, callback: Callable[[], None]) -> None:
         if self._lost:
             callback()
@@ -94,6 +98,7 @@ class MemorySeat:
             return
         self._lost, self._term = True, None
         self._lease.cancel()
+        self._server.database.listeners.pop(self, None)
         if self in self._server.queues.get(self._lock_name, []):
             self._server.queues[self._lock_name].remove(self)
         if self._server.holders.get(self._lock_name) is self:

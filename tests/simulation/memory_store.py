@@ -1,16 +1,19 @@
-"""The twins of what Observer and collector see of PostgreSQL; the controller's is in `memory_controller.py`."""
+"""The twins of what Observer, collector and EventListener see of PostgreSQL."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from tests.simulation.memory_seat import MemorySeat
+from tests.simulation.memory_triggers import Touched
 
 from codehub.decide.orphans import Found, Generation
+from codehub.model.shown import ShownWorkspace
 from codehub.model.states import Operation
 from codehub.model.workspace import Workspace
-from codehub.store.protocols import Listing, Observed
+from codehub.store.protocols import Listing, Notice, Observed
 
 
 class MemoryObserver:
@@ -91,3 +94,24 @@ class MemoryCollector:
                 noted = database.orphans.get((each.kind, each.key))
                 if noted is not None and noted[0] == each:
                     del database.orphans[each.kind, each.key]
+
+
+class MemoryFeed:
+    def __init__(self, seat: MemorySeat) -> None:
+        self._seat = seat
+
+    async def listen(self, heard: Callable[[Notice], None]) -> None:
+        await self._seat.listen(heard)
+
+    async def shown(self, ids: Sequence[UUID]) -> Sequence[ShownWorkspace]:
+        async with self._seat.transaction() as database:
+            rows = [database.rows[each] for each in set(ids) if each in database.rows]
+            return [_shown(row, database.touched[row.id]) for row in rows if row.deleted_at is None]
+
+
+def _shown(row: Workspace, touched: Touched) -> ShownWorkspace:
+    """Descriptions and notes are people's own; a simulation has none."""
+    written: dict[str, Any] = {"description": "", "memo": ""}
+    written |= {field.name: getattr(touched, field.name) for field in fields(Touched)}
+    names = {field.name for field in fields(ShownWorkspace)} - written.keys()
+    return ShownWorkspace(**{name: getattr(row, name) for name in names}, **written)

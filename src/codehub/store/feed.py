@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import Uuid, any_, bindparam, select
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from codehub.model.shown import ShownWorkspace
 from codehub.store.protocols import Channel, Notice
@@ -26,6 +27,8 @@ class PostgresFeed:
         await self._seat.listen([channel.value for channel in Channel], notified)
 
     async def shown(self, ids: Sequence[UUID]) -> Sequence[ShownWorkspace]:
-        query = select(*_SHOWN).where(workspaces.c.id.in_(ids), workspaces.c.deleted_at.is_(None))
+        named = workspaces.c.id == any_(bindparam("ids", type_=ARRAY(Uuid)))
+        query = select(*_SHOWN).where(named, workspaces.c.deleted_at.is_(None))
         async with self._seat.transaction() as connection:
-            return [ShownWorkspace(**row) for row in (await connection.execute(query)).mappings()]
+            rows = await connection.execute(query, {"ids": list(ids)})
+            return [ShownWorkspace(**row) for row in rows.mappings()]
