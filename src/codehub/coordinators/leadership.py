@@ -79,20 +79,22 @@ async def lead(seat: Seat, lease_seconds: float, elapsed: Callable[[], float]) -
     keeping = asyncio.create_task(leadership.keep(), name="heartbeat")
     body = asyncio.current_task()
     assert body is not None  # noqa: S101 (a context manager runs in a task)
+    cancelled_before = body.cancelling()
+    deposed = False
 
-    def end_the_body(ended: asyncio.Task[None]) -> None:
-        if not ended.cancelled():
-            leadership.lose()
-            body.cancel()
+    def end_the_body(_: asyncio.Task[None]) -> None:
+        nonlocal deposed
+        deposed = True
+        leadership.lose()
+        body.cancel()
 
     keeping.add_done_callback(end_the_body)
     try:
         yield leadership
     except asyncio.CancelledError as cancelled:
-        if not keeping.done() or keeping.cancelled():
-            raise
-        body.uncancel()
-        raise Deposed from (keeping.exception() or cancelled)
+        if deposed and body.uncancel() <= cancelled_before:
+            raise Deposed from (keeping.exception() or cancelled)
+        raise  # somebody else wants this to end: a shutdown is never taken for a lost election
     finally:
         keeping.remove_done_callback(end_the_body)
         keeping.cancel()

@@ -15,7 +15,7 @@ from codehub.coordinators.leadership import Leadership
 from codehub.coordinators.prober import Prober
 from codehub.coordinators.supervisor import Report
 from codehub.coordinators.ticker import Ticker
-from codehub.decide.observe import observe, worth_writing
+from codehub.decide.observe import observe, wants_another_look, worth_writing
 from codehub.decide.trust import Doubted, trust
 from codehub.model.conditions import Status
 from codehub.model.sightings import SeenArchive, SeenContainer, Sighting
@@ -32,6 +32,10 @@ RUNTIME_LISTING = "runtime"
 EVERYTHING_AGAIN_SECONDS = 600.0
 """So often every row is compared anew, whatever the memory of earlier passes says."""
 RECONNECT_SECONDS = 1.0
+
+
+class ListingDoubted(RuntimeFault):
+    """A whole listing that must not be believed counts as failed."""
 
 
 class ArchiveLook(Protocol):
@@ -67,8 +71,8 @@ class _Office:
     store: ObserverStore
     seat: Seat
     prober: Prober
-    traces: dict[UUID, int] = field(default_factory=dict)
-    """A hash of what was last seen of a workspace and is in its row."""
+    traces: dict[UUID, int | None] = field(default_factory=dict)
+    """A hash of what was last seen of a workspace and is in its row; None where it must be compared again."""
     homes: dict[UUID, str] = field(default_factory=dict)
     compared_everything_at: float = float("-inf")
     doubt: str | None = None
@@ -155,8 +159,7 @@ class Observer:
         everything = self.elapsed() - office.compared_everything_at >= EVERYTHING_AGAIN_SECONDS
         if everything:
             await self._learn_homes(office)
-        if not await self._is_trusted(office, look, engine):
-            return 0
+        await self._doubt(office, look, engine)
         written = 0
         pages = self._all_targets(office) if everything else self._changed(office, look)
         async for rows in pages:
@@ -171,20 +174,17 @@ class Observer:
         async for rows in self._all_targets(office):
             office.homes.update({row.id: row.home_volume for row in rows if row.home_volume is not None})
 
-    async def _is_trusted(self, office: _Office, look: Look, engine: str) -> bool:
-        """Whether so much is missing, or the engine so strange, that the listing says nothing about any one home."""
+    async def _doubt(self, office: _Office, look: Look, engine: str) -> None:
+        """Raise where so much is missing, or the engine so strange, that a listing says nothing about any one home."""
         recorded = {each.kind: each.engine for each in await office.store.listings()}
         missing = sum(home not in look.volumes.get(owner, ()) for owner, home in office.homes.items())
         verdict = trust(recorded.get(RUNTIME_LISTING), engine, len(office.homes), missing)
         if isinstance(verdict, Doubted):
             if office.doubt != verdict.why:
-                log.error(
-                    "the runtime's listing is not believed: nothing changes until this is mended", why=verdict.why
-                )
+                log.error("listing not believed: no home is judged by it until this is mended", why=verdict.why)
             office.doubt = verdict.why
-            return False
+            raise ListingDoubted(verdict.why)
         office.doubt = None
-        return True
 
     async def _all_targets(self, office: _Office) -> AsyncIterator[Sequence[Workspace]]:
         last: UUID | None = None
@@ -217,13 +217,15 @@ class Observer:
             conditions = observe(row, sighting)
             if worth_writing(row, conditions):
                 changed.append(Observed(row.id, conditions, look.looked_at))
-            self._remember(office, row, sighting)
+            self._remember(office, row, sighting, again=wants_another_look(conditions))
         if any(row.operation is not Operation.NONE for row in rows):
             self.ticker.stay_active()
         return await office.store.write_conditions(changed)
 
-    def _remember(self, office: _Office, row: Workspace, sighting: Sighting) -> None:
-        office.traces[row.id] = _trace(sighting)
+    def _remember(self, office: _Office, row: Workspace, sighting: Sighting, *, again: bool) -> None:
+        office.traces[row.id] = None if again else _trace(sighting)
+        if again:
+            self.ticker.stay_active()
         if row.home_volume is not None:
             office.homes[row.id] = row.home_volume
         else:

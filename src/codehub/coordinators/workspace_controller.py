@@ -15,6 +15,7 @@ from codehub.coordinators.progress import Progress
 from codehub.coordinators.services import Services
 from codehub.coordinators.supervisor import Report
 from codehub.coordinators.ticker import Ticker
+from codehub.decide.afterwards import phase_after
 from codehub.decide.judge import judge
 from codehub.decide.plan import Circumstances, plan
 from codehub.decide.retry import RetryPolicy, after_failure
@@ -175,10 +176,10 @@ class WorkspaceController:
     ) -> None:
         """One decision, one guarded transition; then the act, if there is one. A guard that did not hold means that
         the row has moved on: the next pass decides again."""
-        store, phase = office.store, judge(row, self.policy.max_retries)
+        store, max_retries = office.store, self.policy.max_retries
         match decision:
             case Begin():
-                claimed = await store.claim(row, decision, uuid4(), phase)
+                claimed = await store.claim(row, decision, uuid4(), phase_after(row, decision, max_retries))
                 if claimed is not None:
                     log.info("operation begun", workspace_id=str(row.id), operation=decision.operation)
                     self._act(office, claimed, decision.step)
@@ -192,7 +193,7 @@ class WorkspaceController:
                     self.ticker.hint()
             case Withdraw():
                 await self._cancel(office, row)
-                if await store.withdraw(row, decision, phase) is not None:
+                if await store.withdraw(row, decision, phase_after(row, decision, max_retries)) is not None:
                     log.info("operation withdrawn", workspace_id=str(row.id), operation=row.operation, why=decision.why)
                     self.ticker.hint()
             case Retry() | GiveUp():
@@ -201,7 +202,7 @@ class WorkspaceController:
             case Died():
                 await store.died(row, decision)
             case Answer():
-                if await store.answer(row, decision, phase) is not None:
+                if await store.answer(row, decision, phase_after(row, decision, max_retries)) is not None:
                     self.ticker.hint()
             case Dismiss():
                 await store.dismiss(row, decision)

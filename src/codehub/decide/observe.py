@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from codehub.decide.judge import broken_invariant
-from codehub.decide.view import CONFIRM_LOSS_AFTER, view
+from codehub.decide.view import CONFIRM_LOSS_AFTER, view_of
 from codehub.model.conditions import Condition, Conditions, Endpoint, Reason, Status
 from codehub.model.sightings import ArchiveState, ContainerState, SeenContainer, Sighting
 from codehub.model.states import ErrorReason, Operation
@@ -33,6 +33,8 @@ def observe(workspace: Workspace, sighting: Sighting) -> Conditions:
     """The row's conditions after this look. What was not looked at keeps its old value (absence has to be seen), and
     a look that began earlier than the stored one changes nothing: listings may come back out of order."""
     before = workspace.conditions
+    if sighting.containers is None and sighting.volumes is None and sighting.archive is None:
+        return before
     seen = Conditions(
         volume=_newer(before.volume, _volume(workspace, sighting)),
         archive=_newer(before.archive, _archive(workspace, sighting)),
@@ -47,6 +49,8 @@ def worth_writing(workspace: Workspace, after: Conditions) -> bool:
     row holds no longer counts, or an absence is still to be confirmed. A settled row that looks as before is left
     alone, so that a settled installation writes nothing."""
     before = workspace.conditions
+    if after == before:
+        return False
     return workspace.operation is not Operation.NONE or any(
         _differs(old, new, workspace.acted_at)
         for old, new in (
@@ -58,6 +62,19 @@ def worth_writing(workspace: Workspace, after: Conditions) -> bool:
     )
 
 
+def wants_another_look(conditions: Conditions) -> bool:
+    """Whether something is missing, and has not been missing for long enough to be called lost."""
+    return any(each is not None and _unconfirmed(each) for each in (conditions.volume, conditions.archive))
+
+
+def _unconfirmed(condition: Condition) -> bool:
+    return (
+        condition.status is Status.FALSE
+        and condition.subject is not None
+        and condition.observed_from - condition.last_transition_time < CONFIRM_LOSS_AFTER
+    )
+
+
 def _differs(old: Condition | None, new: Condition | None, acted_at: datetime | None) -> bool:
     if old is None or new is None:
         return old is not new
@@ -65,12 +82,7 @@ def _differs(old: Condition | None, new: Condition | None, acted_at: datetime | 
         return True
     if old.observed_from == new.observed_from:
         return False
-    unconfirmed = (
-        old.status is Status.FALSE
-        and old.subject is not None
-        and old.observed_from - old.last_transition_time < CONFIRM_LOSS_AFTER
-    )
-    return unconfirmed or (acted_at is not None and old.observed_from < acted_at)
+    return _unconfirmed(old) or (acted_at is not None and old.observed_from < acted_at)
 
 
 def _saying(condition: Condition) -> tuple[Status, Reason, str, str | None, Endpoint | None]:
@@ -143,8 +155,7 @@ def _liveliness(container: SeenContainer) -> int:
 
 
 def _healthy(workspace: Workspace, seen: Conditions, looked_at: datetime) -> Condition:
-    after = replace(workspace, conditions=seen)
-    broken = broken_invariant(after, view(after))
+    broken = broken_invariant(workspace, view_of(workspace, seen))
     if broken is None:
         return _condition(Status.TRUE, Reason.ALL_CONDITIONS_MET, None, looked_at)
     return _condition(Status.FALSE, _BROKEN[broken], None, looked_at)

@@ -1,0 +1,165 @@
+"""An installation as the tests see it: people who wish, replicas that work, and an engine that can be broken."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+from uuid import UUID, uuid4
+
+from redis.asyncio import Redis
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from codehub.bus.hints import Hints
+from codehub.bus.page_events import PageEvents
+from codehub.coordinators.installation import Parts, assemble
+from codehub.coordinators.leadership import Fence
+from codehub.coordinators.supervisor import Supervisor
+from codehub.coordinators.workspace_controller import WorkspaceController
+from codehub.model.sightings import SeenArchive
+from codehub.model.states import Desired, Phase
+from codehub.model.workspace import Request, RequestKind, Workspace
+from codehub.runtimes.memory import MemoryRuntime
+from codehub.runtimes.memory_engine import MemoryEngine
+from codehub.settings.groups import CoordinatorConfig, ReconcilerConfig
+from codehub.store.engine import single
+from codehub.store.rows import WORKSPACE_COLUMNS, to_workspace
+from codehub.store.wishes import Because, create_workspace, place_request, wish
+
+T = TypeVar("T")
+
+IMAGE = "ide"
+INSTALLATION = "house"
+
+
+class NoArchives:
+    async def look(self, keys: Sequence[str], looked_at: datetime) -> Sequence[SeenArchive]:  # noqa: ARG002
+        return []
+
+
+@dataclass
+class Replica:
+    """One process's coordinators. `kill` ends them as a crash would, `stop` in order."""
+
+    supervisor: Supervisor
+    task: asyncio.Task[None]
+
+    async def stop(self) -> None:
+        self.task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self.task
+
+
+@dataclass
+class House:
+    database_url: str
+    redis: Redis
+    prefix: str
+    pool: AsyncEngine
+    owner: UUID
+    template: UUID
+    engine: MemoryEngine = field(default_factory=lambda: MemoryEngine(images={IMAGE}))
+    replicas: list[Replica] = field(default_factory=list)
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def open(cls, database_url: str, redis_url: str, prefix: str) -> AsyncIterator["House"]:
+        redis = Redis.from_url(redis_url)
+        pool = single(database_url, "tests")
+        house = cls(database_url, redis, prefix, pool, uuid4(), uuid4())
+        async with pool.begin() as connection:
+            await connection.execute(
+                text("INSERT INTO users (id, login, password_hash) VALUES (:id, 'ann', '')"), {"id": house.owner}
+            )
+            await connection.execute(
+                text(
+                    "INSERT INTO templates (id, name, image_ref, status, port) VALUES (:id, 'ide', :image, 'ready', 80)"
+                ),
+                {"id": house.template, "image": IMAGE},
+            )
+        try:
+            yield house
+        finally:
+            for replica in house.replicas:
+                await replica.stop()
+            await pool.dispose()
+            await redis.aclose()
+
+    def replica(self, **settings: Any) -> Replica:  # noqa: ANN401 (any setting of the two groups)
+        """Start the coordinators of one more process."""
+        fence = Fence()
+        quick = {"idle_interval": 1, "active_interval": 0.2, "initial_delay_max": 0, "retry_interval": 0.1}
+        mine = {name: value for name, value in settings.items() if name in CoordinatorConfig.model_fields}
+        theirs = {name: value for name, value in settings.items() if name in ReconcilerConfig.model_fields}
+        parts = Parts(
+            database_url=self.database_url,
+            hints=Hints(self.redis, f"{self.prefix}:wake"),
+            pages=PageEvents(self.redis, f"{self.prefix}:sse"),
+            runtime=MemoryRuntime(self.engine, INSTALLATION, fence.check),
+            fence=fence,
+            archives=NoArchives(),
+            coordinator=CoordinatorConfig(**{"node_id": f"replica-{len(self.replicas)}", **quick, **mine}),
+            reconciler=ReconcilerConfig(**{"retry_backoff": 0.1, **theirs}),
+        )
+        supervisor = assemble(parts)
+        for each in supervisor.coordinators:
+            if isinstance(each, WorkspaceController):  # the delays of a crash loop are not worth waiting for
+                each.policy = replace(each.policy, restart_delay=timedelta(milliseconds=20))
+        replica = Replica(supervisor, asyncio.create_task(supervisor.run()))
+        self.replicas.append(replica)
+        return replica
+
+    async def create(self, desired: Desired = Desired.RUNNING) -> UUID:
+        workspace_id = uuid4()
+        async with self.pool.begin() as connection:
+            await create_workspace(
+                connection, workspace_id, self.owner, workspace_id.hex, desired, Because("owner", "ann")
+            )
+            await connection.execute(
+                text("UPDATE workspaces SET template_id = :template WHERE id = :id"),
+                {"template": self.template, "id": workspace_id},
+            )
+        return workspace_id
+
+    async def wish(self, workspace_id: UUID, desired: Desired) -> None:
+        async with self.pool.begin() as connection:
+            await wish(connection, await self.row(workspace_id), desired, Because("owner", "ann"))
+
+    async def request(self, workspace_id: UUID, kind: RequestKind) -> None:
+        async with self.pool.begin() as connection:
+            await place_request(connection, await self.row(workspace_id), Request(kind, uuid4(), "ann"))
+
+    async def row(self, workspace_id: UUID) -> Workspace:
+        from sqlalchemy import select
+
+        from codehub.store.tables import workspaces
+
+        async with self.pool.connect() as connection:
+            query = select(*WORKSPACE_COLUMNS).where(workspaces.c.id == workspace_id)
+            return to_workspace((await connection.execute(query)).one())
+
+    async def events(self, workspace_id: UUID) -> list[tuple[str, str | None, str | None, str | None]]:
+        query = text("SELECT kind, before, after, reason FROM workspace_events WHERE workspace_id = :id ORDER BY id")
+        async with self.pool.connect() as connection:
+            rows = await connection.execute(query, {"id": workspace_id})
+            return [(row.kind, row.before, row.after, row.reason) for row in rows]
+
+    async def until_phase(self, workspace_id: UUID, phase: Phase, seconds: float = 30) -> Workspace:
+        async def reached() -> Workspace | None:
+            row = await self.row(workspace_id)
+            return row if row.phase is phase and row.operation == "NONE" else None
+
+        try:
+            return await until(reached, seconds)
+        except TimeoutError:
+            raise AssertionError(f"not {phase}: {await self.row(workspace_id)}") from None
+
+
+async def until(look: Callable[[], Awaitable[T | None]], seconds: float) -> T:
+    """What `look` finds, as soon as it finds something."""
+    async with asyncio.timeout(seconds):
+        while (found := await look()) is None:
+            await asyncio.sleep(0.02)
+        return found

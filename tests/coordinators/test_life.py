@@ -1,0 +1,22 @@
+"""The life of a workspace through real coordinators, PostgreSQL and Redis."""
+
+from tests.coordinators.house import House
+
+from codehub.model.states import Desired, Phase
+
+
+async def test_a_workspace_comes_to_run_stands_by_runs_again_and_is_deleted(house: House) -> None:
+    house.replica()
+    workspace_id = await house.create()
+    running = await house.until_phase(workspace_id, Phase.RUNNING)
+    assert len(house.engine.containers) == 1
+    await house.wish(workspace_id, Desired.STANDBY)
+    standing_by = await house.until_phase(workspace_id, Phase.STANDBY)
+    assert not house.engine.containers
+    assert standing_by.home_volume == running.home_volume
+    await house.wish(workspace_id, Desired.RUNNING)
+    await house.until_phase(workspace_id, Phase.RUNNING)
+    await house.wish(workspace_id, Desired.DELETED)
+    await house.until_phase(workspace_id, Phase.DELETED)
+    assert not house.engine.containers
+    assert not house.engine.homes
