@@ -5,10 +5,10 @@ CODEHUB_TEST_IMAGE_BUILD=1 pytest tests/images/test_ide_images.py     builds the
 """
 
 import asyncio
+import contextlib
 import json
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 from uuid import uuid4
 
@@ -40,7 +40,7 @@ async def home(docker: Docker) -> AsyncIterator[str]:
     await volume.delete()
 
 
-@asynccontextmanager
+@contextlib.asynccontextmanager
 async def workspace(docker: Docker, image: str, home: str, **environment: str) -> AsyncIterator[DockerContainer]:
     config: dict[str, Any] = {
         "Image": image,
@@ -65,15 +65,16 @@ async def workspace(docker: Docker, image: str, home: str, **environment: str) -
 
 
 async def answers(container: DockerContainer, port: int, path: str) -> httpx.Response:
-    """The answer to a GET, as soon as there is one."""
+    """The answer to a GET, as soon as there is a good one: code-server listens before it knows its own paths."""
     address = (await container.show())["NetworkSettings"]["IPAddress"]
     async with httpx.AsyncClient(base_url=f"http://{address}:{port}", follow_redirects=True) as client:
         async with asyncio.timeout(READY_SECONDS):
             while True:
-                try:
-                    return await client.get(path)
-                except httpx.TransportError:
-                    await asyncio.sleep(0.1)
+                with contextlib.suppress(httpx.TransportError):
+                    answer = await client.get(path)
+                    if answer.is_success:
+                        return answer
+                await asyncio.sleep(0.1)
 
 
 async def inside(container: DockerContainer, command: str) -> str:
