@@ -1,9 +1,10 @@
 """All that the coordinators see of PostgreSQL: narrow enough that a simulation can stand in for it.
 
 Every function is one short transaction on the one connection that also holds the coordinator's lock (contract 11): when
-the connection is gone, so are the lock and the write, and the call raises `SeatLost`; a call that is cancelled on its
-way costs the seat, since nobody knows how far it came. A transition returns the row as it stands afterwards, or None when
-its guard found another row than the caller had decided on; the next pass then decides again. Times that later decisions compare are the database's own, never those of a replica's clock."""
+the connection is gone, so are the lock and the write, and the call raises `SeatLost`. A call that is cancelled on its
+way costs the seat too, since nobody knows how far it came. A transition returns the row as it stands afterwards, or
+None when its guard found another row than the caller had decided on; the next pass then decides again. Times that later
+decisions compare are the database's own, never those of a replica's clock."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
