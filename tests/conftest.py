@@ -2,8 +2,6 @@
 
 import asyncio
 import inspect
-import shutil
-import tempfile
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +15,7 @@ from codehub.stack.postgres import Postgres
 from codehub.stack.seaweedfs import SeaweedFS, remembered_ports
 from codehub.stack.service import Service, ended, launch
 from codehub.stack.valkey import Valkey
+from tests.folders import remove_seaweedfs_sockets, short_folder
 
 START_SECONDS = 60.0
 
@@ -28,11 +27,8 @@ def account() -> Account:
 
 @pytest.fixture(scope="session")
 def services_folder() -> Iterator[Path]:
-    """A short path (sockets need one) that the services' own user can pass through, unlike pytest's private folders."""
-    folder = Path(tempfile.mkdtemp(prefix="codehub-tests-"))
-    folder.chmod(0o711)
-    yield folder
-    shutil.rmtree(folder)
+    with short_folder() as folder:
+        yield folder
 
 
 @pytest.fixture(scope="session")
@@ -67,7 +63,7 @@ def redis_url(services_folder: Path, account: Account) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def s3_server(services_folder: Path, account: Account) -> Iterator[SeaweedFS]:
-    """A real S3 server: `endpoint`, `access_key`, `secret_key`. Slow to start: ask only where it is needed."""
+    """A real S3 server; `access` says how to open it. Slow to start: ask only where it is needed."""
     service = SeaweedFS(
         folder=services_folder / "seaweedfs",
         sockets=services_folder / "seaweedfs-sockets",
@@ -80,9 +76,7 @@ def s3_server(services_folder: Path, account: Account) -> Iterator[SeaweedFS]:
     )
     with running(service, politely=False):  # a polite end takes 15 s
         yield service
-    for port in service.ports.values():  # killed, it leaves these behind
-        for leftover in Path("/tmp").glob(f"seaweedfs-*-{port}.sock"):
-            leftover.unlink()
+    remove_seaweedfs_sockets(service.ports.values())
 
 
 @pytest.fixture

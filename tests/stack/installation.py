@@ -2,11 +2,9 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sysconfig
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from codehub.stack.postgres import database_url
+from tests.folders import remove_seaweedfs_sockets, short_folder
 
 COMMAND = str(Path(sysconfig.get_path("scripts")) / "codehub")
 NOBODY = 65534
@@ -101,25 +100,23 @@ class Installation:
 
 @contextmanager
 def installation(*, ordinary_user: bool = False) -> Iterator[Installation]:
-    """A folder with a short path, and whatever still runs in it killed at the end."""
-    folder = Path(tempfile.mkdtemp(prefix="codehub-tests-"))
-    folder.chmod(0o711)
+    """A folder of its own, and whatever still runs in it killed at the end."""
     drop = ordinary_user and os.geteuid() == 0
-    if drop:
-        os.chown(folder, NOBODY, NOBODY)
-    data = folder / "data"
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(folder),
-        "CODEHUB_DATA_DIR": str(data),
-        "CODEHUB_LISTEN": "127.0.0.1:0",
-    }
     run_as = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--") if drop else ()
-    try:
-        yield Installation(folder, data, environment, run_as)
-    finally:
-        _kill_what_runs(data)
-        shutil.rmtree(folder)
+    with short_folder() as folder:
+        if drop:
+            os.chown(folder, NOBODY, NOBODY)
+        data = folder / "data"
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "CODEHUB_DATA_DIR": str(data),
+            "CODEHUB_LISTEN": "127.0.0.1:0",
+        }
+        try:
+            yield Installation(folder, data, environment, run_as)
+        finally:
+            _kill_what_runs(data)
 
 
 def _kill_what_runs(data: Path) -> None:
@@ -134,6 +131,8 @@ def _kill_what_runs(data: Path) -> None:
     except ProcessLookupError:
         return
     until(lambda: not any(map(is_alive, pids)), seconds=10)
+    if (data / "ports.json").exists():
+        remove_seaweedfs_sockets(json.loads((data / "ports.json").read_text()).values())
 
 
 def is_alive(pid: int) -> bool:
