@@ -16,9 +16,7 @@ async def local_kit() -> AsyncIterator[RuntimeKit]:
     async with place() as here:
 
         async def kill(instance: Instance) -> None:
-            life = here.record(instance).life
-            assert life is not None
-            os.kill(life.others[0].pid, signal.SIGKILL)
+            os.kill(here.life(instance).others[0].pid, signal.SIGKILL)
 
         yield RuntimeKit(
             open=here.open,

@@ -6,7 +6,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import suppress
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -22,7 +22,7 @@ from codehub.runtimes.local.records import LOCK, SHIM_LOG, Life, Plan, Record
 from codehub.runtimes.local.tool import Tool, Tools
 from codehub.runtimes.local.users import user_of
 from codehub.runtimes.local.volumes import LocalVolumes
-from codehub.runtimes.protocols import Instance, InstanceSpec, PullProgress, Stats, Volume
+from codehub.runtimes.protocols import Instance, InstanceSpec, PullProgress, Stats
 
 PROBE_SECONDS = 1.5
 LOOK_SECONDS = 0.2
@@ -59,21 +59,17 @@ class LocalInstances:
         records = map(Record.read, self._folders.instances())
         return [each.instance() for each in records if each and each.plan.installation == self._installation]
 
-    async def watch(self) -> AsyncIterator[UUID]:
-        """By looking often: a shim that is killed leaves no trace in any file that could be watched. What is there at
-        the first look is told too, so that nothing is missed before it."""
-        before: frozenset[tuple[UUID, object]] = frozenset()
-        while True:
-            with translated():
-                seen = await asyncio.to_thread(self._seen)
-            for workspace_id in dict.fromkeys(workspace_id for workspace_id, _ in seen ^ before):
-                yield workspace_id
-            before = seen
-            await asyncio.sleep(LOOK_SECONDS)
-
-    def _seen(self) -> frozenset[tuple[UUID, object]]:
-        things: Sequence[Instance | Volume] = (*self._listed(), *self._volumes.listed())
-        return frozenset((each.workspace_id, each) for each in things)
+    async def watch(self) -> AsyncGenerator[UUID, None]:
+        """By looking often: a shim that is killed leaves no trace in any file that could be watched. The first look is
+        taken before anything else can happen."""
+        with translated():
+            before = set(self._listed())
+            while True:
+                await asyncio.sleep(LOOK_SECONDS)
+                seen = set(await asyncio.to_thread(self._listed))
+                for workspace_id in {each.workspace_id for each in seen ^ before}:
+                    yield workspace_id
+                before = seen
 
     async def pull(self, image: str, on_progress: Callable[[PullProgress], None]) -> None:  # noqa: ARG002 - nothing to tell
         """Tools are installed with their templates, never by a start."""
@@ -210,7 +206,7 @@ class LocalInstances:
             self._folders.throw_away(record.plan.inside)
             self._folders.throw_away(folder)
 
-    async def logs(self, instance_id: str, tail: int) -> AsyncIterator[bytes]:
+    async def logs(self, instance_id: str, tail: int) -> AsyncGenerator[bytes, None]:
         """Both streams as they came, line by line. A workspace prints what it likes, so nothing is decoded here."""
         with translated():
             await asyncio.to_thread(self._require, instance_id)

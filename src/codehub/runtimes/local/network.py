@@ -19,10 +19,10 @@ from pathlib import Path
 
 from codehub.runtimes.docker import host
 
-SUBNET = IPv4Network("198.18.0.0/24")
+SUBNET = IPv4Network("198.19.255.0/24")
 """Set aside for tests of devices (RFC 2544), so nobody's real network lies behind it."""
-GATEWAY_AND_NAME_SERVER = IPv4Network("198.18.0.2/31")
-NAME_SERVER = "198.18.0.3"
+GATEWAY_AND_NAME_SERVER = IPv4Network("198.19.255.2/31")
+NAME_SERVER = "198.19.255.3"
 LINK_LOCAL = IPv4Network("169.254.0.0/16")
 """Where every cloud has its metadata service."""
 TUNNEL = Path("/dev/net/tun")

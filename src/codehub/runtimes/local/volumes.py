@@ -27,10 +27,10 @@ class LocalVolumes:
 
     async def list(self, workspace_id: UUID | None = None) -> tuple[Volume, ...]:
         with translated():
-            volumes = await asyncio.to_thread(self.listed)
+            volumes = await asyncio.to_thread(self._listed)
         return tuple(each for each in volumes if workspace_id in (None, each.workspace_id))
 
-    def listed(self) -> Sequence[Volume]:
+    def _listed(self) -> Sequence[Volume]:
         found = []
         for folder in self._folders.volumes():
             with suppress(NotFound):  # deleted meanwhile, or not ours
