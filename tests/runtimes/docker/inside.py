@@ -20,9 +20,9 @@ class House:
     image: str
     installation: str
 
-    def home(self) -> VolumeSpec:
+    def home(self, size_bytes: int | None = None) -> VolumeSpec:
         workspace_id, op_id = uuid.uuid4(), uuid.uuid4()
-        return VolumeSpec(incarnation_name(workspace_id, op_id, 1), workspace_id, op_id, epoch=3)
+        return VolumeSpec(incarnation_name(workspace_id, op_id, 1), workspace_id, op_id, 3, size_bytes)
 
     def spec(self, home: VolumeSpec) -> InstanceSpec:
         return InstanceSpec(
@@ -37,9 +37,9 @@ class House:
             resources=LIMITS,
         )
 
-    async def workspace(self) -> Instance:
-        """A new one, up and answering."""
-        home = self.home()
+    async def workspace(self, home: VolumeSpec | None = None) -> Instance:
+        """Up and answering; a new one, unless a home is given."""
+        home = home or self.home()
         await self.runtime.volumes.create(home)
         instance_id = await self.runtime.instances.start(self.spec(home))
         (instance,) = [each for each in await self.runtime.instances.list() if each.id == instance_id]
@@ -70,5 +70,5 @@ class House:
     async def reaches(self, instance: Instance, address: str, port: int) -> bool:
         """Whether it gets an answer over HTTP from there."""
         request = "GET /starts HTTP/1.0\\r\\n\\r\\n"
-        _, said = await self.run(instance, f"printf '{request}' | nc -w 2 {address} {port}")
+        _, said = await self.run(instance, f"printf '{request}' | nc -w 1 {address} {port}")
         return said.startswith("HTTP/")

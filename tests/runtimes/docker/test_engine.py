@@ -101,7 +101,7 @@ async def test_the_identity_changes_with_the_homes_and_not_with_the_engine(house
 async def test_findings_are_few_where_codehub_runs_as_root(house: House) -> None:
     await house.workspace()
     assert await house.runtime.findings() == [
-        "Homes have no size limit of their own: one workspace can fill the disk of all."
+        "One workspace can fill the disk of all, because no folder for sized homes is set."
     ]
 
 
@@ -125,7 +125,7 @@ async def test_findings_are_few_where_codehub_runs_as_root(house: House) -> None
     ],
 )
 def test_a_failed_pull_says_whose_fault_it_is(status: int, said: str, expected: type[RuntimeFault]) -> None:
-    assert type(images._fault_of_pull("x:1", DockerError(status, said))) is expected
+    assert type(images.fault_of_pull("x:1", DockerError(status, said))) is expected
 
 
 @pytest.mark.parametrize("status", [900, 502, 503, 504])

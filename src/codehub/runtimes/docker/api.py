@@ -1,5 +1,6 @@
 """The edge to the engine: one client, its errors told in our words, and a fence before every change."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -14,8 +15,12 @@ from codehub.runtimes.errors import InUse, NotFound, RuntimeAway, RuntimeFault
 
 NO_CONNECTION = 900
 """What the client library gives as a status where there was no answer at all."""
-ANSWER_SECONDS = 30.0
-"""An engine that takes longer than this over anything but a pull or a stop is as good as away."""
+CONNECT_SECONDS = 5.0
+LOOK_SECONDS = 30.0
+"""An engine that takes longer than this to say what it has is as good as away."""
+ACT_SECONDS = 120.0
+"""To act it may take longer: a large home is deleted file by file while the call waits. A pull has no end set."""
+LIMITS = aiohttp.ClientTimeout(total=ACT_SECONDS, sock_connect=CONNECT_SECONDS)
 READS = ("GET", "HEAD")
 
 
@@ -25,7 +30,7 @@ class DockerApi:
     def __init__(self, host: str, fence: Callable[[], None]) -> None:
         self.host = host
         self.fence = fence
-        self.client = aiodocker.Docker(url=host, timeout=aiohttp.ClientTimeout(total=ANSWER_SECONDS))
+        self.client = aiodocker.Docker(url=host, timeout=LIMITS)
         self.client.session.trace_configs.append(self._fenced())
 
     def _fenced(self) -> aiohttp.TraceConfig:
@@ -45,13 +50,13 @@ class DockerApi:
 
     async def containers(self, filters: Mapping[str, list[str]]) -> list[dict[str, Any]]:
         """The engine's listing as it is, with those that do not run."""
-        async with translated():
+        async with translated(LOOK_SECONDS):
             listed = await self.client.containers.list(all=True, filters=json.dumps(filters))
         return [each._container for each in listed]  # noqa: SLF001 - the library hands out one key at a time
 
     async def read(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
         """What the client library has no method for, or none with the parameters that are needed."""
-        async with translated():
+        async with translated(LOOK_SECONDS):
             answer: dict[str, Any] = await self.client._query_json(path, params=params)  # noqa: SLF001
         return answer
 
@@ -65,10 +70,12 @@ class DockerApi:
 
 
 @asynccontextmanager
-async def translated() -> AsyncIterator[None]:
-    """Around calls of the engine: its errors come out as ours. Cancellation and the fence's own error pass through."""
+async def translated(seconds: float | None = None) -> AsyncIterator[None]:
+    """Around calls of the engine: its errors come out as ours, and so does a wait that is too long. Cancellation passes
+    through, and what the fence raises."""
     try:
-        yield
+        async with asyncio.timeout(seconds):
+            yield
     except DockerError as error:
         raise fault_of(error) from error
     except (TimeoutError, aiohttp.ClientError, OSError) as error:

@@ -4,7 +4,6 @@ Docker's bridge keeps neighbours apart, but leaves open whatever the host itself
 and a cloud's metadata address. The rules are written as a whole, at once and anew, so that doing it twice changes
 nothing and no packet ever finds them half done."""
 
-import asyncio
 import os
 import shutil
 from collections.abc import Callable, Iterable
@@ -13,15 +12,11 @@ from ipaddress import IPv4Network
 from pathlib import Path
 
 from codehub.runtimes.docker import host
+from codehub.runtimes.docker.commands import run, succeeds
 
 LINK_LOCAL = IPv4Network("169.254.0.0/16")
 """Where every cloud has its metadata service."""
 INTERFACES = Path("/sys/class/net")
-COMMAND_SECONDS = 10
-
-
-class FirewallFailed(Exception):
-    """The packet filter refused, and said why."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +46,11 @@ class Firewall:
         return (INTERFACES / self.bridge).exists()
 
     async def apply(self) -> None:
-        await _run(self.fence, "iptables-restore", "--noflush", "--wait", "5", given=self.rules())
+        self.fence()
+        await run("iptables-restore", "--noflush", "--wait", "5", given=self.rules())
         for hook, chain in self.chains.items():
             if not await self._hooked(hook, chain):
-                await _run(self.fence, "iptables", "--wait", "5", "-I", hook, "-i", self.bridge, "-j", chain)
+                await self._change("-I", hook, "-i", self.bridge, "-j", chain)
 
     async def in_force(self) -> bool:
         """Whether both chains are hooked in. Whoever reloads the host's firewall throws them out."""
@@ -63,10 +59,10 @@ class Firewall:
     async def remove(self) -> None:
         for hook, chain in self.chains.items():
             while await self._hooked(hook, chain):
-                await _run(self.fence, "iptables", "--wait", "5", "-D", hook, "-i", self.bridge, "-j", chain)
-            if await _succeeds("iptables", "--wait", "5", "-n", "-L", chain):
-                await _run(self.fence, "iptables", "--wait", "5", "-F", chain)
-                await _run(self.fence, "iptables", "--wait", "5", "-X", chain)
+                await self._change("-D", hook, "-i", self.bridge, "-j", chain)
+            if await succeeds("iptables", "--wait", "5", "-n", "-L", chain):
+                await self._change("-F", chain)
+                await self._change("-X", chain)
 
     def rules(self) -> str:
         """As `iptables-restore` reads them. Answers pass, for the front door calls from the host; so do questions to
@@ -88,32 +84,8 @@ class Firewall:
         return dict.fromkeys([LINK_LOCAL, *host.networks(), *self.barred])
 
     async def _hooked(self, hook: str, chain: str) -> bool:
-        return await _succeeds("iptables", "--wait", "5", "-C", hook, "-i", self.bridge, "-j", chain)
+        return await succeeds("iptables", "--wait", "5", "-C", hook, "-i", self.bridge, "-j", chain)
 
-
-async def _run(fence: Callable[[], None], *command: str, given: str = "") -> None:
-    fence()
-    code, said = await _outcome(*command, given=given)
-    if code != 0:
-        raise FirewallFailed(f"{command[0]} failed: {said.strip()}")
-
-
-async def _succeeds(*command: str) -> bool:
-    code, _ = await _outcome(*command)
-    return code == 0
-
-
-async def _outcome(*command: str, given: str = "") -> tuple[int | None, str]:
-    process = await asyncio.create_subprocess_exec(
-        *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
-    )
-    try:
-        async with asyncio.timeout(COMMAND_SECONDS):
-            _, said = await process.communicate(given.encode())
-    except TimeoutError as error:
-        raise FirewallFailed(f"{command[0]} did not end within {COMMAND_SECONDS} s") from error
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    return process.returncode, said.decode(errors="replace")
+    async def _change(self, *arguments: str) -> None:
+        self.fence()
+        await run("iptables", "--wait", "5", *arguments)

@@ -34,7 +34,7 @@ async def pull(api: DockerApi, image: str, on_progress: Callable[[PullProgress],
         try:
             await _follow(api.client.images.pull(image, stream=True), on_progress)
         except DockerError as error:
-            raise _fault_of_pull(image, error) from error
+            raise fault_of_pull(image, error) from error
     if not await _present(api, image):
         raise RegistryAway(f"the pull of {image} broke off")
 
@@ -62,7 +62,7 @@ async def _follow(steps: AsyncIterator[Mapping[str, Any]], on_progress: Callable
         on_progress(PullProgress(sum(done for done, _ in sizes.values()), sum(size for _, size in sizes.values())))
 
 
-def _fault_of_pull(image: str, error: DockerError) -> RuntimeFault:
+def fault_of_pull(image: str, error: DockerError) -> RuntimeFault:
     fault = fault_of(error)
     said = error.message.lower()
     if isinstance(fault, RuntimeAway):

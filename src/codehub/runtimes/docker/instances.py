@@ -14,7 +14,7 @@ from aiodocker.containers import DockerContainer
 from aiodocker.exceptions import DockerError
 
 from codehub.runtimes.docker import container, images, labels
-from codehub.runtimes.docker.api import ANSWER_SECONDS, DockerApi, translated
+from codehub.runtimes.docker.api import ACT_SECONDS, DockerApi, translated
 from codehub.runtimes.docker.network import Network
 from codehub.runtimes.docker.volumes import DockerVolumes
 from codehub.runtimes.errors import InUse, NotFound, RuntimeAway, RuntimeFault
@@ -65,7 +65,7 @@ class DockerInstances:
     async def start(self, spec: InstanceSpec) -> str:
         """The engine makes a volume that it does not find, and would hand out an empty home: so the home is looked for
         before, and again when the container holds it and nobody can remove it any more (contract 6)."""
-        await self._volumes.require(spec.volume)
+        await self._volumes.ready(spec.volume)
         for _ in range(ADDRESS_TRIES):
             made = await self._create(spec)
             await self._hold_home(made.id, spec.volume)
@@ -149,7 +149,7 @@ class DockerInstances:
             labelled = await self._require(instance_id)
             async with translated():
                 await self._api.client.containers.container(instance_id).stop(
-                    t=math.ceil(grace_seconds), timeout=aiohttp.ClientTimeout(total=grace_seconds + ANSWER_SECONDS)
+                    t=math.ceil(grace_seconds), timeout=aiohttp.ClientTimeout(total=grace_seconds + ACT_SECONDS)
                 )
             await self._remove(instance_id)
             self._network.release(labelled[labels.ADDRESS])
@@ -163,7 +163,7 @@ class DockerInstances:
                     await doomed.delete(force=True, v=True)
             except InUse:
                 async with translated():
-                    await doomed.wait(condition="removed", timeout=aiohttp.ClientTimeout(total=ANSWER_SECONDS))
+                    await doomed.wait(condition="removed", timeout=aiohttp.ClientTimeout(total=ACT_SECONDS))
 
     async def logs(self, instance_id: str, tail: int) -> AsyncGenerator[bytes, None]:
         """Both streams as they came, each piece in a frame whose header ends with its length. A workspace prints what

@@ -8,14 +8,14 @@ from ipaddress import IPv4Network
 from typing import Any
 
 import structlog
-from aiodocker.exceptions import DockerError
 
 from codehub import clock
 from codehub.runtimes.docker import host, labels
 from codehub.runtimes.docker.addresses import Addresses
-from codehub.runtimes.docker.api import DockerApi, fault_of, translated
-from codehub.runtimes.docker.firewall import Firewall, FirewallFailed
-from codehub.runtimes.errors import RuntimeFault
+from codehub.runtimes.docker.api import LOOK_SECONDS, DockerApi, translated
+from codehub.runtimes.docker.commands import CommandFailed
+from codehub.runtimes.docker.firewall import Firewall
+from codehub.runtimes.errors import RuntimeAway, RuntimeFault
 
 RANGES = [IPv4Network(f"10.{number}.0.0/16") for number in range(64, 255)]
 """Where an installation's network may lie, unless it is told. The upper part of 10/8 is what others use least."""
@@ -95,7 +95,7 @@ class Network:
         return addresses
 
     async def _find(self) -> dict[str, Any] | None:
-        async with translated():
+        async with translated(LOOK_SECONDS):
             found = await self._api.client.networks.list(
                 filters={"label": [f"{labels.INSTALLATION}={self._installation}"]}
             )
@@ -105,9 +105,12 @@ class Network:
         refused = ""
         for subnet in self._candidates():
             try:
-                await self._api.client.networks.create(self._configuration(subnet))
-            except DockerError as error:
-                refused = str(fault_of(error))
+                async with translated():
+                    await self._api.client.networks.create(self._configuration(subnet))
+            except RuntimeAway:
+                raise
+            except RuntimeFault as fault:  # the range is taken, or another replica was quicker
+                refused = str(fault)
             found = await self._find()
             if found:
                 return found
@@ -148,7 +151,7 @@ class Network:
         if complaint is None:
             try:
                 await self.firewall.apply()
-            except FirewallFailed as error:
+            except CommandFailed as error:
                 complaint = str(error)
         self._firewall_at = time.monotonic()
         if complaint and complaint != self._complaint:

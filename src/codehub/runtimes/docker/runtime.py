@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from ipaddress import IPv4Network
+from pathlib import Path
 from uuid import uuid4
 
 from codehub.runtimes.docker import labels
-from codehub.runtimes.docker.api import DockerApi, translated
+from codehub.runtimes.docker.api import LOOK_SECONDS, DockerApi, translated
 from codehub.runtimes.docker.instances import DockerInstances
 from codehub.runtimes.docker.network import Network
+from codehub.runtimes.docker.sized_homes import SizedHomes
 from codehub.runtimes.docker.volumes import DockerVolumes
 from codehub.runtimes.errors import NotFound
 
@@ -24,7 +26,8 @@ class DockerRuntime:
     """One installation's view of an engine. Has to be made where an event loop runs.
 
     The fence is called right before every request that changes something is written, and before every change of the
-    host's firewall; what it raises ends the call with nothing sent (contract 11)."""
+    host's firewall and disks; what it raises ends the call with nothing sent (contract 11). Homes have a size of their
+    own where a folder for them is given, which has to be on the engine's machine."""
 
     name = "docker"
 
@@ -36,11 +39,14 @@ class DockerRuntime:
         *,
         subnet: IPv4Network | None = None,
         barred: tuple[IPv4Network, ...] = (),
+        homes_folder: Path | None = None,
     ) -> None:
         self._installation = installation
         self._api = DockerApi(host, fence)
         self._network = Network(self._api, installation, subnet, barred)
-        self.volumes = DockerVolumes(self._api, installation)
+        self._lack_of_sizes = SizedHomes.obstacle() if homes_folder else "no folder for sized homes is set"
+        sized = SizedHomes(homes_folder / installation, fence) if homes_folder and not self._lack_of_sizes else None
+        self.volumes = DockerVolumes(self._api, installation, sized)
         self.instances = DockerInstances(self._api, installation, self._network, self.volumes)
 
     async def engine(self) -> str:
@@ -65,12 +71,13 @@ class DockerRuntime:
                 "Workspaces can reach services of this host, its networks and a cloud's metadata address, because "
                 f"{complaint}."
             )
-        async with translated():
+        async with translated(LOOK_SECONDS):
             about = await self._api.client.system.info()
         findings += [f"The Docker engine cannot set {what}." for flag, what in CAPABILITIES.items() if not about[flag]]
         if not any(option.startswith("name=seccomp") for option in about["SecurityOptions"]):
             findings.append("The Docker engine runs without seccomp: workspaces can make every system call.")
-        findings.append("Homes have no size limit of their own: one workspace can fill the disk of all.")
+        if self._lack_of_sizes:
+            findings.append(f"One workspace can fill the disk of all, because {self._lack_of_sizes}.")
         return findings
 
     async def teardown(self) -> None:

@@ -5,41 +5,49 @@ import os
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from codehub.runtimes.docker import labels
-from codehub.runtimes.docker.api import DockerApi, translated
+from codehub.runtimes.docker.api import LOOK_SECONDS, DockerApi, translated
 from codehub.runtimes.docker.container import USER
+from codehub.runtimes.docker.sized_homes import BLOCK_BYTES, SizedHomes
 from codehub.runtimes.errors import NotFound, RuntimeFault
 from codehub.runtimes.protocols import Volume, VolumeSpec
 
-BLOCK_BYTES = 512
 MEASURED_SECONDS = 60.0
 
 
 class DockerVolumes:
     """As root on the engine's own machine the folders of volumes are in reach, which makes two things cheap and right:
     a new home belongs to the workspace's user whatever the image has in that place, and what it holds can be counted.
-    Elsewhere the image must have the folder with that owner, and the engine counts, which takes it seconds."""
+    Elsewhere the image must have the folder with that owner, and the engine counts, which takes it seconds. Where a
+    folder for sized homes is given, a home whose size is asked for has it."""
 
-    def __init__(self, api: DockerApi, installation: str, *, reach: bool = True) -> None:
+    def __init__(
+        self, api: DockerApi, installation: str, sized: SizedHomes | None = None, *, reach: bool = True
+    ) -> None:
         self._api = api
         self._installation = installation
+        self._sized = sized
         self._reach = reach and os.geteuid() == 0
         self._measured: dict[str, int] = {}
         self._measured_at = -MEASURED_SECONDS
         self._measuring = asyncio.Lock()
 
     async def list(self, workspace_id: UUID | None = None) -> tuple[Volume, ...]:
-        async with translated():
+        async with translated(LOOK_SECONDS):
             listed = await self._api.client.volumes.list(filters=labels.own(self._installation, workspace_id))
         return tuple(labels.volume(each) for each in listed["Volumes"] or ())
 
     async def create(self, spec: VolumeSpec) -> None:
         """The engine leaves one that is there as it is, and answers as if it had made it."""
-        labelled = labels.of_spec(self._installation, spec)
+        wanted: dict[str, Any] = {"Name": spec.name, "Labels": labels.of_spec(self._installation, spec)}
+        if self._sized and spec.size_bytes:
+            bound = await self._sized.make(spec.name, spec.size_bytes)
+            wanted["DriverOpts"] = {"type": "none", "o": "bind", "device": str(bound)}
         async with translated():
-            await self._api.client.volumes.create({"Name": spec.name, "Labels": labelled})
+            await self._api.client.volumes.create(wanted)
         try:
             folder = await self.require(spec.name)
         except NotFound:
@@ -48,14 +56,25 @@ class DockerVolumes:
             self._api.fence()
             os.chown(folder, USER, USER, follow_symlinks=False)
 
+    async def ready(self, name: str) -> None:
+        """Before a container is to hold it: it is there and ours, and mounted where it has to be."""
+        await self.require(name)
+        if self._sized:
+            await self._sized.mount(name)
+
     async def delete(self, name: str) -> None:
         with suppress(NotFound):
             await self.require(name)
             async with translated():
                 await (await self._api.client.volumes.get(name)).delete()
+        if self._sized:
+            await self._sized.remove(name)
 
     async def usage(self, name: str) -> int:
         folder = await self.require(name)
+        sized = self._sized.usage(name) if self._sized else None
+        if sized is not None:
+            return sized
         if self._in_reach(folder):
             return await asyncio.to_thread(_bytes_below, folder)
         return await self._measured_by_engine(name)
