@@ -74,7 +74,6 @@ class MemorySeat:
             return
         async with self.transaction() as database:
             database.offices[self._lock_name] = replace(database.offices[self._lock_name], released=True)
-        async with self.transaction():
             self._server.pass_on(self._lock_name)
         self._term = None
 

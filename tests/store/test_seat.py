@@ -121,6 +121,20 @@ async def test_a_statement_cancelled_on_its_way_costs_the_seat_and_frees_the_loc
     assert await successor.campaign() == Term(epoch=2, predecessor_released=False)
 
 
+async def test_a_transaction_cancelled_between_two_statements_costs_the_seat_too(
+    take: Take, operator: asyncpg.Connection
+) -> None:
+    seat = await take()
+    inserting = asyncio.create_task(insert_user(seat, and_then=lambda: asyncio.sleep(30)))
+    await asyncio.sleep(0.2)
+    inserting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await inserting
+    with pytest.raises(SeatLost):
+        await seat.heartbeat()
+    assert await operator.fetch(LOGIN) == []
+
+
 async def test_a_call_cancelled_while_it_waits_for_its_turn_harms_nobody(take: Take) -> None:
     seat = await take()
     await seat.campaign()

@@ -96,14 +96,9 @@ class PostgresSeat:
     async def campaign(self) -> Term | None:
         if self._term is not None:
             return self._term  # session locks stack: a second acquire would need a second release
-        try:
-            async with self.transaction() as connection:
-                await connection.execute(_WAIT_FOR_LOCK, {"key": self._key})
-        except DBAPIError as error:
-            if getattr(error.orig, "sqlstate", None) == LOCK_NOT_AVAILABLE:
-                return None
-            raise self._give_away() from error
         async with self._wholly() as connection:
+            if not await self._wait_for_lock(connection):
+                return None
             released = await connection.scalar(_PREDECESSOR, {"lock_name": self._lock_name})
             epoch = await connection.scalar(_TAKE_OFFICE, {"lock_name": self._lock_name, "holder_id": self._holder_id})
         self._term = Term(epoch, predecessor_released=released is not False)
@@ -128,8 +123,7 @@ class PostgresSeat:
         office = {"lock_name": self._lock_name, "holder_id": self._holder_id, "epoch": self._term.epoch}
         async with self._wholly() as connection:
             await connection.execute(_LEAVE_OFFICE, office)
-        async with self._wholly() as connection:
-            await connection.execute(_UNLOCK, {"key": self._key})
+            await connection.execute(_UNLOCK, {"key": self._key})  # who has it now waits for our row, and reads it
         self._term = None
 
     async def close(self) -> None:
@@ -175,6 +169,16 @@ class PostgresSeat:
                 raise
             finally:
                 patience.cancel()
+
+    async def _wait_for_lock(self, connection: AsyncConnection) -> bool:
+        try:
+            async with connection.begin_nested():
+                await connection.execute(_WAIT_FOR_LOCK, {"key": self._key})
+        except DBAPIError as error:
+            if getattr(error.orig, "sqlstate", None) == LOCK_NOT_AVAILABLE:
+                return False
+            raise
+        return True
 
     @asynccontextmanager
     async def _wholly(self) -> AsyncIterator[AsyncConnection]:
