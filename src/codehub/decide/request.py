@@ -7,7 +7,7 @@ from codehub.model.plans import Answer, Begin, Dismiss
 from codehub.model.states import ErrorReason, Operation, Phase, Step
 from codehub.model.workspace import Request, RequestKind, Workspace
 
-_HOME_IS_LOST = (ErrorReason.DATA_LOST, ErrorReason.ARCHIVE_CORRUPTED)
+HOME_IS_LOST = (ErrorReason.DATA_LOST, ErrorReason.ARCHIVE_CORRUPTED)
 
 
 def answer(workspace: Workspace, request: Request, phase: Phase, seen: View) -> Answer | Begin | Dismiss | None:
@@ -55,7 +55,7 @@ def _is_lost(workspace: Workspace, phase: Phase, seen: View) -> bool:
     """Whether the home is gone. A volume that has come back since is the home again: nobody gives that up."""
     if phase is not Phase.ERROR or (workspace.home_volume is not None and seen.volume is Status.TRUE):
         return False
-    return workspace.error_reason in _HOME_IS_LOST or broken_invariant(workspace, seen) in _HOME_IS_LOST
+    return workspace.error_reason in HOME_IS_LOST or broken_invariant(workspace, seen) in HOME_IS_LOST
 
 
 def _fork(workspace: Workspace, request: Request) -> Answer | Dismiss:

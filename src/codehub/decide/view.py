@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
 
-from codehub.model.conditions import Condition, Reason, Status
+from codehub.model.conditions import Condition, Conditions, Reason, Status
 from codehub.model.states import ErrorReason, Step
 from codehub.model.workspace import Workspace
 
@@ -52,9 +52,12 @@ class View:
 
 
 def view(workspace: Workspace) -> View:
+    return view_of(workspace, workspace.conditions)
+
+
+def view_of(workspace: Workspace, conditions: Conditions) -> View:
     """Read the conditions with the two rules of lifecycle.md: a condition about another subject than the row's
     current one, or from a look begun before the last act had ended, counts as Unknown."""
-    conditions = workspace.conditions
     volume = _current(conditions.volume, workspace.current_volume, workspace.acted_at)
     archive_not_before = workspace.acted_at if workspace.op_step in _ARCHIVE_JUST_STORED else None
     archive = _current(conditions.archive, workspace.archive_key, archive_not_before)

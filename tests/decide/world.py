@@ -1,0 +1,165 @@
+"""The outside world of one workspace, small enough to walk through all of it: what each act does there, and what no
+act may ever do. Contents have an identity, so that a loss is seen."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import Enum
+
+from tests.decide.builders import CONTAINER_ID, OLDER_KEY
+from tests.decide.transitions import own_key
+
+from codehub.model.sightings import ArchiveState, ContainerState, SeenArchive, SeenContainer, Sighting
+from codehub.model.states import Step
+from codehub.model.workspace import Workspace
+
+
+class Content(Enum):
+    """What a volume or an archive holds."""
+
+    LIVE = "the home as it is now"
+    OLD = "the home as it once was"
+    BLANK = "nothing yet"
+    HALF = "a part of it"
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    state: ContainerState
+    volume: str
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    state: ArchiveState
+    content: Content
+
+
+Volumes = tuple[tuple[str, Content], ...]
+Archives = tuple[tuple[str, Archive], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    container: Container | None = None
+    volumes: Volumes = ()
+    archives: Archives = ()
+    had_home: bool = False
+    """Whether there ever was a home that an empty one would replace."""
+
+    def volume(self, name: str | None) -> Content | None:
+        return dict(self.volumes).get(name or "")
+
+    def archive(self, key: str | None) -> Archive | None:
+        older = Archive(ArchiveState.WHOLE, Content.OLD) if key == OLDER_KEY else None  # what the owner can choose
+        return dict(self.archives).get(key or "", older)
+
+    def holds(self, key: str | None, content: Content) -> bool:
+        return self.archive(key) == Archive(ArchiveState.WHOLE, content)
+
+    @property
+    def copies(self) -> int:
+        """How many whole copies of the present home there are."""
+        volumes = sum(content is Content.LIVE for _, content in self.volumes)
+        return volumes + sum(self.holds(key, Content.LIVE) for key, _ in self.archives)
+
+    def with_volume(self, name: str | None, content: Content | None) -> "World":
+        others = tuple(pair for pair in self.volumes if pair[0] != name)
+        return replace(self, volumes=others if name is None or content is None else (*others, (name, content)))
+
+    def with_archive(self, key: str | None, archive: Archive) -> "World":
+        assert key is not None
+        return replace(self, archives=(*(pair for pair in self.archives if pair[0] != key), (key, archive)))
+
+
+def look(world: World, row: Workspace, now: datetime) -> Sighting:
+    """A whole look at everything."""
+    container = world.container
+    archive = world.archive(row.archive_key)
+    return Sighting(
+        looked_at=now,
+        containers=(SeenContainer(CONTAINER_ID, container.volume, container.state),) if container else (),
+        volumes=frozenset(name for name, _ in world.volumes),
+        archive=SeenArchive(row.archive_key, archive.state if archive else ArchiveState.MISSING, now)
+        if row.archive_key
+        else None,
+    )
+
+
+def _create(world: World, row: Workspace) -> World:
+    assert not world.had_home, "an empty volume is made where a home had been"
+    return world.with_volume(row.op_volume, world.volume(row.op_volume) or Content.BLANK)
+
+
+def _restore(world: World, row: Workspace) -> World | None:
+    archive = world.archive(row.archive_key)
+    if archive is None or archive.state is not ArchiveState.WHOLE:
+        return None
+    return world.with_volume(row.op_volume, archive.content)
+
+
+def _start(world: World, row: Workspace) -> World | None:
+    """One container on the home, whatever was there before. It writes: every archive so far is of an older home."""
+    if row.home_volume is None or world.volume(row.home_volume) is None:
+        return None
+    archives = tuple((key, replace(archive, content=Content.OLD)) for key, archive in world.archives)
+    return replace(world, container=Container(ContainerState.STARTING, row.home_volume), archives=archives)
+
+
+def _stop(world: World, _: Workspace) -> World:
+    return replace(world, container=None)
+
+
+def _archive(world: World, row: Workspace) -> World | None:
+    made = world.archive(own_key(row))
+    if made is not None and made.state is ArchiveState.WHOLE:
+        return world  # its marker is there: the upload is skipped (contract 7)
+    content = world.volume(row.home_volume)
+    return world.with_archive(own_key(row), Archive(ArchiveState.WHOLE, content)) if content else None
+
+
+def _verify(world: World, row: Workspace) -> World | None:
+    made = world.archive(own_key(row))
+    return world if made is not None and made.state is ArchiveState.WHOLE else None
+
+
+def _upload(world: World, row: Workspace) -> World:
+    assert not world.had_home, "an empty archive is made where a home had been"
+    return world.with_archive(own_key(row), Archive(ArchiveState.WHOLE, Content.LIVE))
+
+
+def _release(world: World, row: Workspace) -> World:
+    content = world.volume(row.op_volume)
+    assert content is None or world.holds(row.archive_key, content), "the volume goes, its archive is not whole"
+    assert world.container is None or content is None, "the volume goes under its container"
+    return world.with_volume(row.op_volume, None)
+
+
+def _delete(world: World, row: Workspace) -> World:
+    assert row.deleted_at is not None, "the volume of a living workspace is deleted"
+    assert world.container is None, "the volume goes under its container"
+    return world.with_volume(row.current_volume, None)
+
+
+EFFECT: dict[Step, Callable[[World, Workspace], World | None]] = {
+    Step.CREATE: _create,
+    Step.RESTORE: _restore,
+    Step.PULL: lambda world, _: world,
+    Step.START: _start,
+    Step.STOP: _stop,
+    Step.ARCHIVE: _archive,
+    Step.VERIFY: _verify,
+    Step.RELEASE: _release,
+    Step.UPLOAD: _upload,
+    Step.DELETE: _delete,
+}
+"""What the act of a step does to the world; None where the world does not let it."""
+
+
+def half(step: Step, before: World, after: World, row: Workspace) -> World:
+    """The world when the act of `step` broke off: a restore leaves a part of the home, an upload lacks its marker."""
+    if step is Step.RESTORE:
+        return after.with_volume(row.op_volume, Content.HALF)
+    if step in (Step.ARCHIVE, Step.UPLOAD) and after != before:
+        return after.with_archive(own_key(row), Archive(ArchiveState.MISSING, Content.HALF))
+    return after
