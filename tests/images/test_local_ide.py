@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import signal
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 from codehub.images.faults import BuildFailed
 from codehub.images.local_ide import install, installed
 from codehub.images.progress import Progress
-from codehub.images.tools import CODE_SERVER, Step, Tool, contents
+from codehub.images.tools import CODE_SERVER, Step, Tool
 
 SCRIPT = """#!/bin/sh
 set -eu
@@ -32,6 +34,15 @@ endless)
 esac
 """
 
+ANOTHER_CODEHUB = """
+import asyncio
+from pathlib import Path
+from codehub.images.local_ide import install
+from tests.images.test_local_ide import ignore, small
+folder = Path("{folder}")
+asyncio.run(install(small(folder / "source", "endless"), folder / "ide", ignore))
+"""
+
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
@@ -41,23 +52,22 @@ def log(tmp_path: Path) -> Path:
 @pytest.fixture
 def make(tmp_path: Path, log: Path) -> Callable[..., Tool]:
     """A tool whose second step needs a file `permission` to be there."""
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "install").write_text(SCRIPT.format(log=log, permission=tmp_path / "permission"))
+    (source / "version").write_text("1.0")
+    return lambda *steps: small(source, *steps)
 
-    def tool(*steps: str) -> Tool:
-        source = tmp_path / "source"
-        source.mkdir()
-        (source / "install").write_text(SCRIPT.format(log=log, permission=tmp_path / "permission"))
-        (source / "version").write_text("1.0")
-        contents.cache_clear()
-        return replace(
-            CODE_SERVER,
-            name="small",
-            source=source,
-            pin=("version", "(.+)"),
-            build_packages=(),
-            steps=tuple(Step(step, f"the {step} step") for step in steps),
-        )
 
-    return tool
+def small(source: Path, *steps: str) -> Tool:
+    return replace(
+        CODE_SERVER,
+        name="small",
+        source=source,
+        pin=("version", "(.+)"),
+        build_packages=(),
+        steps=tuple(Step(step, f"the {step} step") for step in steps),
+    )
 
 
 def steps_run(log: Path) -> list[str]:
@@ -117,6 +127,26 @@ async def test_cancelling_ends_the_compilers_too(make: Callable[..., Tool], tmp_
             await task
         while _alive(pid):
             await asyncio.sleep(0.01)
+
+
+async def test_compilers_that_outlive_a_killed_codehub_keep_the_next_one_waiting(
+    make: Callable[..., Tool], tmp_path: Path, log: Path
+) -> None:
+    tool = make("first")
+    child = log.with_name("log.child")
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", ANOTHER_CODEHUB.format(folder=tmp_path))
+    seen: list[Progress] = []
+    async with asyncio.timeout(30):
+        while not child.exists() or not child.read_text().strip():
+            await asyncio.sleep(0.01)
+        process.kill()
+        await process.wait()
+        next_one = asyncio.create_task(install(tool, tmp_path / "ide", seen.append))
+        while not seen:
+            await asyncio.sleep(0.01)
+        assert seen[0].stage == "wait"
+        os.kill(int(child.read_text()), signal.SIGKILL)
+        assert (await next_one).folder.is_dir()
 
 
 def _alive(pid: int) -> bool:

@@ -18,13 +18,37 @@ async def run(
     *,
     environment: Mapping[str, str] | None = None,
     on_line: Callable[[str], None] = lambda _: None,
+    lock: int | None = None,
 ) -> None:
     """Run it at low priority, and raise `what` with the cause when it fails.
 
     It leads a process group of its own, which is killed when the caller is cancelled: compilers that outlive the
-    installation that started them would write into the folder of the next one.
+    installation that started them would write into the folder of the next one. Where codehub itself is killed they do
+    outlive it; so they hold its `lock`, an open file, until they end.
     """
-    process = await asyncio.create_subprocess_exec(
+    starting = asyncio.create_task(_start(command, environment, () if lock is None else (lock,)))
+    tail: deque[str] = deque(maxlen=KEPT_LINES)
+    try:
+        process = await asyncio.shield(starting)  # a start that is given up half-way would leave the group alive
+        assert process.stdout is not None  # noqa: S101 - asked for below
+        async for raw in process.stdout:
+            line = raw.decode(errors="replace").rstrip()
+            tail.append(line)
+            on_line(line)
+        code = await process.wait()
+    finally:
+        process = await starting
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+    if code != 0:
+        raise explain(what, tail)
+
+
+async def _start(
+    command: Sequence[str], environment: Mapping[str, str] | None, kept_open: Sequence[int]
+) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
         "nice",
         *command,
         env=environment,
@@ -32,20 +56,7 @@ async def run(
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
         start_new_session=True,
+        pass_fds=kept_open,
         umask=0o022,  # workspaces, which are other users, read what it makes
         limit=LONGEST_LINE,
     )
-    assert process.stdout is not None  # noqa: S101 - asked for above
-    tail: deque[str] = deque(maxlen=KEPT_LINES)
-    try:
-        async for raw in process.stdout:
-            line = raw.decode(errors="replace").rstrip()
-            tail.append(line)
-            on_line(line)
-        code = await process.wait()
-    finally:
-        if process.returncode is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
-    if code != 0:
-        raise explain(what, tail)

@@ -72,19 +72,19 @@ async def install(tool: Tool, ide_folder: Path, report: Report) -> LocalTool:
     """Have it in the folder (`ide` in the data folder). Takes minutes the first time: the caller owns the task, and
     cancelling it ends the compilers too. Whoever asks meanwhile, in this process or another, waits for the same one."""
     await asyncio.to_thread(ide_folder.mkdir, parents=True, exist_ok=True)
-    async with _alone(ide_folder / f".{tool.name}.lock", report):
+    async with _alone(ide_folder / f".{tool.name}.lock", report) as lock:
         if (found := installed(tool, ide_folder)) is not None:
             return found
         _require_room(ide_folder)
         await require(tool.build_packages, f"Installing {tool.name}", report)
-        return _describe(tool, await _run_steps(tool, ide_folder, report))
+        return _describe(tool, await _run_steps(tool, ide_folder, report, lock))
 
 
 def _final_folder(tool: Tool, ide_folder: Path) -> Path:
     return ide_folder / f"{tool.name}-{tool.release}"
 
 
-async def _run_steps(tool: Tool, ide_folder: Path, report: Report) -> Path:
+async def _run_steps(tool: Tool, ide_folder: Path, report: Report, lock: int) -> Path:
     final = _final_folder(tool, ide_folder)
     unfinished = final.with_name(f".{final.name}.unfinished")
     remembered = final.with_name(f".{final.name}.steps")
@@ -101,6 +101,7 @@ async def _run_steps(tool: Tool, ide_folder: Path, report: Report) -> Path:
             f"Installing {tool.name} failed ({step.words}).",
             environment=_environment(cache),
             on_line=partial(_say, now, report),
+            lock=lock,
         )
         done = [*done, step.name]
         remembered.write_text("\n".join(done))
@@ -142,14 +143,14 @@ def _require_room(ide_folder: Path) -> None:
 
 
 @asynccontextmanager
-async def _alone(lock: Path, report: Report) -> AsyncIterator[None]:
-    """Keep other installations of the same tool out. The kernel frees the lock when its holder dies."""
+async def _alone(lock: Path, report: Report) -> AsyncIterator[int]:
+    """Keep other installations of the same tool out. The kernel frees the lock when nobody is left who holds it."""
     with lock.open("w") as file:
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                report(Progress(lock.name, doing="wait for another codehub that installs it"))
+                report(Progress("wait", doing="for another codehub that installs it"))
                 await asyncio.sleep(LOOK_AGAIN_SECONDS)
-        yield
+        yield file.fileno()
