@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 from tests.decide.builders import (
     ARCHIVE_OP_ID,
@@ -15,8 +16,9 @@ from tests.decide.builders import (
     under_way,
     workspace,
 )
+from tests.decide.canonical import ACTED, FORMER_KEY, LOOKED, OLDER, STALE, State, canonical
 from tests.decide.transitions import MAKES_AN_ARCHIVE, refused
-from tests.decide.walk import ACTED, FORMER_KEY, LOOKED, OLDER, STALE, State, canonical, seen_whole
+from tests.decide.walk import seen_whole
 from tests.decide.world import Archive, Container, Content, World
 
 from codehub.model.conditions import Condition, Conditions, Reason, Status
@@ -43,9 +45,10 @@ CONTAINERS = (
 MEMORIES = tuple(
     (home, made, key) for home, made in ((None, None), (HOME, None), (None, MADE)) for key in (None, FORMER_KEY, KEY)
 )
+WHOLE = Archive(ArchiveState.WHOLE, Content.LIVE)
 ARCHIVES = (
     None,
-    Archive(ArchiveState.WHOLE, Content.LIVE),
+    WHOLE,
     Archive(ArchiveState.MISSING, Content.HALF),
     Archive(ArchiveState.MISMATCH, Content.HALF),
 )
@@ -87,13 +90,14 @@ def _rows_and_worlds(desired: Desired) -> Iterator[State]:
 
 
 def _is_possible(row: Workspace, archive: Archive | None) -> bool:
-    """An archive that nobody names is not there; the one that an operation makes, or that is all there is of the home,
-    is of this home."""
-    if archive is None:
+    """An archive that nobody names is not there. Beside a home, an operation that makes none passes it by."""
+    if row.operation in MAKES_AN_ARCHIVE:
         return True
-    if row.operation in MAKES_AN_ARCHIVE or row.home_volume is None:
-        return row.operation in MAKES_AN_ARCHIVE or row.archive_key is not None
-    return row.archive_key is not None and archive.state is ArchiveState.WHOLE
+    if row.archive_key is None:
+        return archive is None
+    if row.home_volume is None:
+        return True
+    return archive == WHOLE or (row.operation is Operation.NONE and archive is None)
 
 
 def _world(row: Workspace, container: Container | None, archive: Archive | None, *, there: bool) -> World:
@@ -115,13 +119,18 @@ def _world(row: Workspace, container: Container | None, archive: Archive | None,
 
 
 def _beliefs(right: Conditions) -> Iterator[Conditions]:
-    """What a row may believe wrongly: nothing yet, what was so of another thing, nothing certain, and the contrary of
-    what is so."""
+    """What a row may believe wrongly: nothing yet; what was so of another thing, is uncertain, or was so before the
+    last act; and the contrary of what is so."""
     yield Conditions()
-    yield _each(right, lambda _, was: replace(was, subject=OLDER))
-    yield _each(right, lambda _, was: replace(was, status=Status.UNKNOWN))
-    yield _each(right, lambda _, was: replace(was, observed_from=STALE, last_transition_time=STALE))
+    yield _each(right, lambda name, was: replace(was, **_DOUBTFUL[name]))
     yield _each(right, _contrary)
+
+
+_DOUBTFUL: dict[str, dict[str, Any]] = {
+    "volume": {"subject": OLDER},
+    "archive": {"status": Status.UNKNOWN},
+    "container": {"observed_from": STALE, "last_transition_time": STALE},
+}
 
 
 def _each(conditions: Conditions, change: Callable[[str, Condition], Condition]) -> Conditions:
@@ -145,7 +154,7 @@ def _memories(row: Workspace) -> Iterator[Workspace]:
     if row.home_volume is not None:
         yield replace(row, phase=Phase.RUNNING)
     if row.deleted_at is None:
-        yield from (replace(row, error_reason=ErrorReason.ACTION_FAILED, error_count=count) for count in (1, 2))
+        yield replace(row, error_reason=ErrorReason.ACTION_FAILED, error_count=2)
         if row.operation is Operation.NONE:
             yield from (replace(row, request=asked) for asked in REQUESTS)
             yield from (replace(row, phase=Phase.ERROR, error_reason=each, error_count=3) for each in ErrorReason)

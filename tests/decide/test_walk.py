@@ -6,22 +6,22 @@ constraints (`transitions.py`). `pytest -s` shows how many worlds were walked.""
 
 import gc
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 
 import pytest
 from tests.decide.builders import OLDER_KEY, after, request
+from tests.decide.canonical import State, canonical
 from tests.decide.starts import misled, starts
-from tests.decide.walk import Edge, State, Successor, calm_successor, canonical, successors
+from tests.decide.walk import Edge, calm_successor, successors
 from tests.decide.world import Container, World
 
 from codehub.decide.request import HOME_IS_LOST
 from codehub.model.sightings import ArchiveState, ContainerState
 from codehub.model.states import Desired, ErrorReason, Phase
 from codehub.model.workspace import RequestKind, Workspace
-
-Graph = dict[State, tuple[Successor, ...]]
 
 CHOICES = (
     request(RequestKind.RECOVER),
@@ -31,6 +31,47 @@ CHOICES = (
 """What an owner can do about an ERROR, besides deleting."""
 
 
+class Graph:
+    """Every state that was reached, by number, and what follows from each."""
+
+    def __init__(self, starts: Iterable[State]) -> None:
+        self.number = {state: number for number, state in enumerate(dict.fromkeys(starts))}
+        self.states = list(self.number)
+        self.edges: list[list[tuple[Edge, int]]] = []
+        for state in self.states:  # grows as it is walked
+            self.edges.append([(kind, self._numbered(following)) for kind, following in successors(state)])
+
+    def _numbered(self, state: State) -> int:
+        number = self.number.setdefault(state, len(self.states))
+        if number == len(self.states):
+            self.states.append(state)
+        return number
+
+    def at_rest(self) -> Iterator[State]:
+        for state, edges in zip(self.states, self.edges, strict=True):
+            if not any(kind is Edge.CALM for kind, _ in edges):
+                yield state
+
+    def binding(self, number: int) -> Iterator[int]:
+        """What follows without a fault, or with one that counts. A deletion is tried without end whatever fails."""
+        deleted = self.states[number][0].deleted_at is not None
+        kinds = (Edge.CALM,) if deleted else (Edge.CALM, Edge.FAULT)
+        return (following for kind, following in self.edges[number] if kind in kinds)
+
+    def calm_end(self, state: State) -> State:
+        """Where it comes to rest when nothing more goes wrong."""
+        for _ in range(100):
+            number = self.number.get(state)
+            following = calm_successor(state) if number is None else self._calm(number)
+            if following is None:
+                return state
+            state = following
+        raise AssertionError(f"it does not come to rest: {state}")
+
+    def _calm(self, number: int) -> State | None:
+        return next((self.states[following] for kind, following in self.edges[number] if kind is Edge.CALM), None)
+
+
 @pytest.mark.parametrize("desired", Desired)
 def test_every_start_settles_or_rests_where_there_is_an_exit(
     desired: Desired, capsys: pytest.CaptureFixture[str]
@@ -38,16 +79,16 @@ def test_every_start_settles_or_rests_where_there_is_an_exit(
     began = time.process_time()
     with _no_garbage_collection():
         begun = _corrected(desired)
-        graph = _explored({*starts(desired), *begun.values()})
+        graph = Graph(chain(starts(desired), begun.values()))
         _assert_nothing_loops(graph)
-        errors = {_kind_of_error(state) for state in graph if _assert_settled_if_at_rest(graph, state)}
+        errors = {_kind_of_error(state) for state in graph.at_rest() if _rests_in_error(state)}
         for state in errors:
             _assert_has_an_exit(graph, state)
     seconds = time.process_time() - began
-    transitions = len(begun) + sum(map(len, graph.values()))
+    transitions = len(begun) + sum(map(len, graph.edges))
     with capsys.disabled():
         print(  # noqa: T201 - the figure is asked for
-            f"\n{desired}: {len(begun) + len(graph):,} worlds walked over {transitions:,} transitions, "
+            f"\n{desired}: {len(begun) + len(graph.states):,} worlds walked over {transitions:,} transitions, "
             f"{len(errors):,} kinds of ERROR left by an exit, in {seconds:.1f} s of processor time"
         )
 
@@ -57,40 +98,19 @@ def _corrected(desired: Desired) -> dict[State, State]:
     return {state: following for state in misled(desired) if (following := calm_successor(state)) is not None}
 
 
-def _explored(states: set[State]) -> Graph:
-    graph: Graph = {}
-    ahead = list(states)
-    while ahead:
-        state = ahead.pop()
-        if state not in graph:
-            graph[state] = tuple(successors(state))
-            ahead.extend(following for _, following in graph[state] if following not in graph)
-    return graph
-
-
 def _assert_nothing_loops(graph: Graph) -> None:
-    """No cycle without a fault, and none with faults that count, except that a deletion is tried without end."""
-    finished: set[State] = set()
-    for start in graph:
-        path: dict[State, Iterator[State]] = {start: _binding(graph, start)}
+    finished: set[int] = set()
+    for start in range(len(graph.states)):
+        path = {start: graph.binding(start)}
         while path:
-            state = next(reversed(path))
-            following = next((each for each in path[state] if each not in finished), None)
+            here = next(reversed(path))
+            following = next((each for each in path[here] if each not in finished), None)
             if following is None:
-                finished.add(state)
-                del path[state]
+                finished.add(here)
+                del path[here]
             else:
-                assert following not in path, f"it comes back to {following}"
-                path[following] = _binding(graph, following)
-
-
-def _binding(graph: Graph, state: State) -> Iterator[State]:
-    kinds = (Edge.CALM,) if state[0].deleted_at is not None else (Edge.CALM, Edge.FAULT)
-    return (following for kind, following in graph[state] if kind in kinds)
-
-
-def _is_at_rest(graph: Graph, state: State) -> bool:
-    return all(kind is not Edge.CALM for kind, _ in graph[state])
+                assert following not in path, f"it comes back to {graph.states[following]}"
+                path[following] = graph.binding(following)
 
 
 def _is_settled(row: Workspace, world: World) -> bool:
@@ -109,11 +129,11 @@ def _is_settled(row: Workspace, world: World) -> bool:
             return container is None and world.volume(row.current_volume) is None
 
 
-def _assert_settled_if_at_rest(graph: Graph, state: State) -> bool:
-    """Whether it rests in ERROR instead."""
+def _rests_in_error(state: State) -> bool:
+    """Whether it rests in ERROR. Everything else that rests is what was wished."""
     row, world = state
-    if not _is_at_rest(graph, state) or row.phase is Phase.ERROR:
-        return row.phase is Phase.ERROR and _is_at_rest(graph, state)
+    if row.phase is Phase.ERROR:
+        return True
     assert row.phase.value == row.desired_state.value, f"{row.phase} is not {row.desired_state}"
     assert _is_settled(row, world), f"{row.phase} is not what the world is: {world}"
     return False
@@ -129,7 +149,7 @@ def _kind_of_error(state: State) -> State:
 def _assert_has_an_exit(graph: Graph, state: State) -> None:
     row, world = state
     deleted = replace(row, desired_state=Desired.DELETED, deleted_at=after(-60))
-    end, left = _calm_end(graph, canonical(deleted, world))
+    end, left = graph.calm_end(canonical(deleted, world))
     assert end.phase is Phase.DELETED
     assert _is_settled(end, left)
     assert _leads_home(graph, state, choices=2), f"no choice of its owner leads out of {state}"
@@ -138,25 +158,10 @@ def _assert_has_an_exit(graph: Graph, state: State) -> None:
 def _leads_home(graph: Graph, state: State, choices: int) -> bool:
     """Whether so many choices of the owner are enough; each leads to some rest."""
     row, world = state
-    ends = [_calm_end(graph, (replace(row, request=choice), world)) for choice in CHOICES]
+    ends = [graph.calm_end((replace(row, request=choice), world)) for choice in CHOICES]
     return any(end.phase is not Phase.ERROR for end, _ in ends) or (
         choices > 1 and any(_leads_home(graph, end, choices - 1) for end in ends if end != state)
     )
-
-
-def _calm_end(graph: Graph, state: State) -> State:
-    seen = set()
-    while state not in seen:
-        seen.add(state)
-        following = calm_successor(state) if state not in graph else _calm_edge(graph[state])
-        if following is None:
-            return state
-        state = following
-    raise AssertionError(f"it comes back to {state}")
-
-
-def _calm_edge(edges: tuple[Successor, ...]) -> State | None:
-    return next((following for kind, following in edges if kind is Edge.CALM), None)
 
 
 @contextmanager

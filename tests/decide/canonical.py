@@ -1,0 +1,104 @@
+"""The same state under the same names and at the same moment, however it was reached: this makes the walk finite."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import TypeVar
+
+from tests.decide.builders import ARCHIVE_OP_ID, CONTAINER_ID, HOME, KEY, MADE, OP_ID, POLICY, T0, after
+from tests.decide.transitions import MAKES_AN_ARCHIVE, own_key, refused
+from tests.decide.world import Container, World
+
+from codehub.decide.judge import judge
+from codehub.decide.view import CONFIRM_LOSS_AFTER
+from codehub.model.conditions import Condition, Conditions, Reason
+from codehub.model.sightings import ArchiveState
+from codehub.model.states import Operation, Phase, Step
+from codehub.model.workspace import Workspace
+
+OLDER = "older"
+FORMER_KEY = "former"
+LOOKED, STALE, ACTED, SOON = after(-10), after(-30), after(-20), after(60)
+CAN_BE_A_LOSS = (Reason.VOLUME_NOT_FOUND, Reason.ARCHIVE_MISSING, Reason.ARCHIVE_MISMATCH)
+
+State = tuple[Workspace, World]
+Names = dict[str | None, str]
+T = TypeVar("T")
+
+
+def canonical(row: Workspace, world: World, *, judged: bool = False) -> State:
+    """`judged` where the store also writes the phase anew."""
+    names, keys = _names(row)
+    volumes = {names[name]: content for name, content in world.volumes if name in names}
+    archives = {
+        keys[key]: archive
+        for key, archive in world.archives
+        if key in keys and archive.state is not ArchiveState.MISSING
+    }
+    container = world.container
+    known = Container(container.state, names.get(container.volume) or OLDER) if container else None
+    there = World(known, _sorted(volumes), _sorted(archives), world.had_home)
+    under_way = row.operation is not Operation.NONE
+    now = replace(
+        row,
+        conditions=canonical_conditions(row),
+        phase=judge(row, POLICY.max_retries) if judged else row.phase,
+        acted_at=row.acted_at and ACTED,
+        op_started_at=None,
+        op_id=OP_ID if under_way else None,
+        op_attempt=1 if under_way else 0,
+        op_clock_at=T0 if under_way else None,
+        next_attempt_at=SOON if row.next_attempt_at and row.next_attempt_at > T0 else None,
+        recent_deaths=(STALE,) * len(row.recent_deaths) if row.phase is not Phase.ERROR else (),
+        error_count=_canonical_count(row),
+        error_reason=row.error_reason if row.deleted_at is None else None,
+        home_volume=row.home_volume and HOME,
+        op_volume=row.op_volume and MADE,
+        archive_key=row.archive_key and keys[row.archive_key],
+        archive_op_id=ARCHIVE_OP_ID if KEY in keys.values() else None,
+        restore_marker=None,
+    )
+    assert not refused(now), refused(now)
+    return now, there
+
+
+def _canonical_count(row: Workspace) -> int:
+    """A deletion is retried without end, and in ERROR nothing is counted."""
+    if row.deleted_at is not None:
+        return 0
+    return POLICY.max_retries if row.phase is Phase.ERROR else row.error_count
+
+
+def _sorted(pairs: dict[str, T]) -> tuple[tuple[str, T], ...]:
+    return tuple(sorted(pairs.items()))
+
+
+def _names(row: Workspace) -> tuple[Names, Names]:
+    """The canonical names of volumes and archives; what has none is an older one."""
+    keys: Names = {row.archive_key: FORMER_KEY}
+    if row.operation in MAKES_AN_ARCHIVE:
+        keys[own_key(row)] = KEY
+    return {row.home_volume: HOME, row.op_volume: MADE}, keys
+
+
+def canonical_conditions(row: Workspace) -> Conditions:
+    """What was seen before the last act counts for nothing, except of an archive that the act did not make."""
+    names, keys = _names(row)
+    archive_not_before = row.acted_at if row.op_step in (Step.VERIFIED, Step.UPLOADED) else None
+    return Conditions(
+        volume=_canonical(row.conditions.volume, row.acted_at, names),
+        archive=_canonical(row.conditions.archive, archive_not_before, keys),
+        container=_canonical(row.conditions.container, row.acted_at, {CONTAINER_ID: CONTAINER_ID}),
+        healthy=_canonical(row.conditions.healthy, None, {}),
+    )
+
+
+def _canonical(condition: Condition | None, not_before: datetime | None, names: Names) -> Condition | None:
+    if condition is None or (not_before is not None and condition.observed_from < not_before):
+        return None
+    lasting = (
+        condition.reason in CAN_BE_A_LOSS
+        and condition.observed_from - condition.last_transition_time >= CONFIRM_LOSS_AFTER
+    )
+    since = LOOKED - CONFIRM_LOSS_AFTER if lasting else LOOKED
+    subject = condition.subject and names.get(condition.subject, OLDER)
+    return Condition(condition.status, condition.reason, condition.message, since, subject, LOOKED, condition.endpoint)
