@@ -18,6 +18,11 @@ PROGRAMS = {
 UID_MAP = Path("/proc/self/uid_map")
 ANYBODY = 65534
 TRY_SECONDS = 10
+TRIAL = (
+    *("unshare", "--user", "--map-root-user", "--net", "--"),
+    *("bwrap", "--unshare-user", "--unshare-pid", "--disable-userns", "--uid", "1000", "--gid", "1000"),
+    *("--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--", "/bin/true"),
+)
 
 
 def examine() -> list[str]:
@@ -27,8 +32,8 @@ def examine() -> list[str]:
         for program, package in PROGRAMS.items()
         if shutil.which(program) is None
     ]
-    if not found and (refusal := _user_namespaces_refused()):
-        found.append(f"Nothing can be started, because ordinary users may not make user namespaces here: {refusal}.")
+    if not found and (refusal := _sandbox_refused()):
+        found.append(f"Nothing can be started, because an ordinary user cannot make a sandbox here: {refusal}.")
     if os.geteuid() != 0:
         found.append("All workspaces are codehub's own user on the host; as root each would have a user of its own.")
     elif not _users_mapped():
@@ -46,11 +51,12 @@ def examine() -> list[str]:
     return found
 
 
-def _user_namespaces_refused() -> str | None:
-    """Try it, as somebody without privileges: that is who starts a sandbox."""
+def _sandbox_refused() -> str | None:
+    """Try it, as somebody without privileges: that is who makes a sandbox. User namespaces may be forbidden, /proc may
+    be hidden by a container around us, and bubblewrap may be older than 0.8."""
     who = ["setpriv", f"--reuid={ANYBODY}", f"--regid={ANYBODY}", "--clear-groups", "--"] if os.geteuid() == 0 else []
     tried = subprocess.run(
-        [*who, "unshare", "--user", "--net", "--map-root-user", "--", "true"],
+        [*who, *TRIAL],
         check=False,
         capture_output=True,
         text=True,

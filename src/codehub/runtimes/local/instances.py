@@ -29,6 +29,8 @@ LOOK_SECONDS = 0.2
 END_LOOK_SECONDS = 0.02
 DEATH_SECONDS = 10.0
 """How long a killed sandbox may take to be gone, on a machine that is short of everything."""
+LAST_SECONDS = 1.0
+"""The same for what a killed shim had no time to tell of."""
 STATUS = re.compile(rb"HTTP/1\.[01] ([23])\d\d\b")
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -191,20 +193,24 @@ class LocalInstances:
     def _let_go(self, name: str) -> None:
         """Take out of sight what is left of it. Its shim may have told of more processes since it was asked to end."""
         folder = self._folders.instance(name)
-        with self._folders.alone(), suppress(FileNotFoundError), (folder / LOCK).open("a") as lock:
+        with self._folders.alone():
             record = self._require(name)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise RuntimeFault(f"{name} does not end, or was started again") from None
-            if record.life and not all_gone(record.life.processes, DEATH_SECONDS):
-                raise RuntimeFault(f"the remains of {name} do not end")
+            if not self._is_over(record, folder):
+                raise RuntimeFault(f"{name} does not end, or was started again")
             self._fence()
             if limits.groups_obstacle() is None:
                 limits.Group(name).remove()
             record.plan.socket.unlink(missing_ok=True)
             self._folders.throw_away(record.plan.inside)
             self._folders.throw_away(folder)
+
+    def _is_over(self, record: Record, folder: Path) -> bool:
+        with (folder / LOCK).open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+        return record.life is None or all_gone(record.life.processes, LAST_SECONDS)
 
     async def logs(self, instance_id: str, tail: int) -> AsyncGenerator[bytes, None]:
         """Both streams as they came, line by line. A workspace prints what it likes, so nothing is decoded here."""

@@ -15,7 +15,7 @@ UID = 1000
 HOME = "/home/coder"
 SOCKET_FOLDER = "/run/codehub"
 SOCKET = f"{SOCKET_FOLDER}/ide.sock"
-VIEW = Path("/mnt")
+VIEWS = (Path("/mnt"), Path("/media"), Path("/srv"), Path("/opt"))
 TEMPORARY_SHARE = 4  # of the memory, which files in /tmp are counted against
 RUN_BYTES = 16 * 1024**2
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -38,7 +38,8 @@ ENVIRONMENT = {
 # Let the shim know that the namespaces are there, and go on when it says so; if it is gone, end.
 _AT_THE_GATE = 'echo >&0 && read -r _ && exec "$@" </dev/null'
 _SHOW = """
-mount -t tmpfs -o mode=0711 codehub /mnt
+mount -t tmpfs -o mode=0711 codehub "$1"
+shift
 while [ "$1" != -- ]; do mkdir "$2"; mount --bind "$1" "$2"; shift 2; done
 shift
 exec "$@"
@@ -67,10 +68,8 @@ def become(plan: Plan) -> list[str]:
 def command(plan: Plan, folder: Path, arguments: int, information: int) -> list[str]:
     """The whole chain. What bubblewrap is to do comes through a descriptor: a command line is there for all to read,
     and the environment in it is not for all."""
-    shown = [str(part) for source, place in view(plan, folder).items() if source != place for part in (source, place)]
-    show = ["unshare", "--mount", "sh", "-ec", _SHOW, "sh", *shown, "--"] if shown else []
     return [
-        *show,
+        *_show(view(plan, folder)),
         *become(plan),
         *("unshare", "--user", "--map-root-user", "--net", "--"),
         *("sh", "-c", _AT_THE_GATE, "sh"),
@@ -80,9 +79,21 @@ def command(plan: Plan, folder: Path, arguments: int, information: int) -> list[
 
 
 def view(plan: Plan, folder: Path) -> dict[Path, Path]:
-    """Where the workspace's user finds the folders that it is made of."""
+    """Where the workspace's user finds the folders that it is made of: as root in one that hides none of them."""
     sources = (plan.home, plan.inside, plan.tool, folder / ETC)
-    return {source: source if plan.uid is None else VIEW / str(number) for number, source in enumerate(sources)}
+    if plan.uid is None:
+        return {source: source for source in sources}
+    hidden = [parent for source in sources for parent in source.resolve().parents]
+    place = next(each for each in VIEWS if each.is_dir() and each not in hidden)
+    return {source: place / str(number) for number, source in enumerate(sources)}
+
+
+def _show(places: Mapping[Path, Path]) -> list[str]:
+    """The beginning of a command that sees the folders in their places; none is needed where that is where they are."""
+    pairs = [str(path) for pair in places.items() if pair[0] != pair[1] for path in pair]
+    if not pairs:
+        return []
+    return ["unshare", "--mount", "sh", "-ec", _SHOW, "sh", str(Path(pairs[1]).parent), *pairs, "--"]
 
 
 def arguments(plan: Plan, folder: Path) -> list[str]:
@@ -104,7 +115,7 @@ def arguments(plan: Plan, folder: Path) -> list[str]:
     told += ("--proc", "/proc", "--dev", "/dev", "--size", temporary, "--tmpfs", "/dev/shm", "--remount-ro", "/dev")  # noqa: S108
     told += ("--perms", "1777", "--size", temporary, "--tmpfs", "/tmp", "--symlink", "../tmp", "/var/tmp")  # noqa: S108
     told += ("--size", str(RUN_BYTES), "--tmpfs", "/run", "--bind", str(seen[plan.inside]), SOCKET_FOLDER)
-    told += ("--ro-bind", str(seen[plan.tool]), str(plan.tool), "--bind", str(seen[plan.home]), HOME)
+    told += ("--bind", str(seen[plan.home]), HOME, "--ro-bind", str(seen[plan.tool]), str(plan.tool))
     told += ("--remount-ro", "/", "--chdir", HOME, "--clearenv")
     for name, value in (ENVIRONMENT | plan.environment).items():
         told += ("--setenv", name, value)

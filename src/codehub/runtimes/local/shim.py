@@ -7,6 +7,7 @@ killed itself, the kernel kills the sandbox with it.
 SIGTERM asks the IDE to end. The shim inherits the instance's lock and holds it as long as it lives, so that there is
 never a second one for the same instance."""
 
+import ctypes
 import json
 import os
 import select
@@ -28,12 +29,15 @@ READ_BYTES = 65536
 FIRST_LOOK_SECONDS = 0.01
 LONGEST_LOOK_SECONDS = 0.5
 END_SECONDS = 10.0
+KEYCTL = {"x86_64": 250, "aarch64": 219}
+KEYCTL_JOIN_SESSION_KEYRING = 1
 
 
 def main() -> None:
     """Live on as a process that nobody has to wait for; the one that was started ends when that has begun."""
     folder = Path(sys.argv[1])
     os.umask(0o022)
+    _leave_keyring()
     reading, writing = os.pipe()
     if os.fork() != 0:
         os.close(writing)
@@ -73,9 +77,10 @@ class Shim:
         self._note(replace(self._life, ending=ending))
 
     def _run(self, group: limits.Group | None) -> str:
-        """From the first process to the last; how it ended."""
+        """From the first process to the last; how it ended. Killed processes may take a moment to be gone."""
         self._make_etc()
         with ExitStack() as stack:
+            stack.callback(lambda: all_gone(self._life.others, END_SECONDS))
             output, printed = os.pipe()
             stack.callback(os.close, output)
             sandboxed, gate, information = self._hold_at_gate(printed)
@@ -194,6 +199,13 @@ class Shim:
     def _note(self, life: Life) -> None:
         self._life = life
         life.write(self._folder)
+
+
+def _leave_keyring() -> None:
+    """Have a keyring of our own: whatever keys the session that codehub was started in possesses, workspaces would
+    possess too. Where the number of the call is not known, or the kernel has no keyrings, there is nothing to do."""
+    if (number := KEYCTL.get(os.uname().machine)) is not None:
+        ctypes.CDLL(None).syscall(number, KEYCTL_JOIN_SESSION_KEYRING, None)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
