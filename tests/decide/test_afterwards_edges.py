@@ -7,6 +7,7 @@ from tests.decide.builders import (
     HOME,
     KEY,
     OLDER_KEY,
+    archive_gone,
     archived,
     container_seen,
     in_error,
@@ -48,6 +49,10 @@ class TestWithdraw:
 
     def test_a_rule_that_was_broken_under_way_shows_once_it_is_at_rest(self) -> None:
         row = seeing(under_way(standby(), Operation.STOPPING, Step.STOP), volume=volume_gone())
+        assert phase_after(row, BACK, 3) is Phase.ERROR
+
+    def test_an_archive_that_was_only_being_made_counts_again_once_it_is_at_rest(self) -> None:
+        row = seeing(under_way(archived(), Operation.CREATE_EMPTY_ARCHIVE, Step.UPLOADED), archive=archive_gone())
         assert phase_after(row, BACK, 3) is Phase.ERROR
 
 

@@ -174,6 +174,12 @@ class TestHealth:
         assert healthy is not None
         assert (healthy.status, healthy.reason, healthy.subject) == (Status.FALSE, reason, None)
 
+    def test_health_keeps_the_time_of_its_beginning_and_no_earlier_look_changes_it(self) -> None:
+        row = replace(standby(), conditions=first_look(standby(), self.WHOLE))
+        later = observe(row, replace(self.WHOLE, looked_at=after(9)))
+        assert later.healthy == replace(HEALTHY, observed_from=after(9))
+        assert observe(replace(row, conditions=later), self.WHOLE).healthy == later.healthy
+
 
 class TestTime:
     def test_a_look_that_saw_nothing_at_all_leaves_everything_as_it_was(self) -> None:

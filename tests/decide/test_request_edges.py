@@ -89,6 +89,17 @@ class TestStartEmpty:
     def test_a_home_that_has_come_back_is_not_given_up(self, reason: ErrorReason) -> None:
         assert planned(in_error(reason, request=START_EMPTY)) == Dismiss(START_EMPTY, "its home is not lost")
 
+    def test_a_loss_that_was_recorded_needs_no_other_look(self) -> None:
+        row = in_error(ErrorReason.DATA_LOST, request=START_EMPTY)
+        assert planned(row, volume=None) == Answer(START_EMPTY, None, None)
+
+    def test_a_loss_that_was_seen_needs_no_record(self) -> None:
+        assert planned(lost(standby(request=START_EMPTY))) == Answer(START_EMPTY, None, None)
+
+    def test_a_home_that_was_not_looked_at_is_not_lost(self) -> None:
+        row = in_error(ErrorReason.TIMEOUT, request=START_EMPTY)
+        assert planned(row, volume=None) == Dismiss(START_EMPTY, "its home is not lost")
+
 
 class TestRestore:
     def test_it_must_name_a_generation(self) -> None:
@@ -116,6 +127,10 @@ class TestRestore:
     def test_a_living_home_is_stopped_and_archived_first(self) -> None:
         assert planned(running(request=RESTORE)) == Begin(Operation.STOPPING, Step.STOP)
         row = standby(desired_state=Desired.RUNNING, request=RESTORE)
+        assert planned(row) == Begin(Operation.ARCHIVING, Step.ARCHIVE)
+
+    def test_a_passing_fault_does_not_keep_the_home_from_being_put_away(self) -> None:
+        row = standby(error_reason=ErrorReason.ACTION_FAILED, error_count=1, request=RESTORE)
         assert planned(row) == Begin(Operation.ARCHIVING, Step.ARCHIVE)
 
 

@@ -129,6 +129,11 @@ class TestJudgement:
         assert judge(seeing(gone, container=None), 3) is Phase.DELETING
         assert judge(seeing(gone, container=container_seen(Reason.CONTAINER_EXITED)), 3) is Phase.DELETING
 
+    @pytest.mark.parametrize("unseen", [{"volume": None}, {"container": None}])
+    def test_nobody_falls_out_of_running_because_a_listing_failed(self, unseen: dict[str, None]) -> None:
+        assert judge(seeing(running(), **unseen), 3) is Phase.RUNNING
+        assert judge(seeing(running(phase=Phase.STANDBY), **unseen), 3) is Phase.STANDBY
+
 
 class TestEnds:
     def test_a_volume_that_was_made_becomes_the_home(self) -> None:
@@ -159,6 +164,26 @@ class TestEnds:
         assert plan(seeing(row, container=None), circumstances()) == WaitUntil(after(300), Waiting.OBSERVATION)
         for reason in THERE:
             assert isinstance(plan(seeing(row, container=container_seen(reason)), circumstances()), Retry)
+
+    def test_a_stop_leaves_an_unfinished_volume_named(self) -> None:
+        row = under_way(pending(), Operation.STOPPING, Step.STOPPED, op_volume=MADE)
+        assert plan(row, circumstances()) == Finish(Phase.PENDING, None, MADE, None)
+        left = seeing(replace(row, desired_state=Desired.DELETED, deleted_at=T0), volume=volume_seen(MADE))
+        assert plan(left, circumstances()) == Finish(Phase.DELETING, None, MADE, None)
+
+    def test_a_rule_that_is_broken_at_the_end_shows_at_once(self) -> None:
+        row = seeing(under_way(standby(), Operation.STOPPING, Step.STOPPED), volume=volume_gone())
+        assert plan(row, circumstances()) == Finish(Phase.ERROR, HOME, None, None)
+
+    def test_a_restored_home_does_not_run_because_an_earlier_one_did(self) -> None:
+        row = under_way(
+            archived(desired_state=Desired.STANDBY, phase=Phase.RUNNING),
+            Operation.RESTORING,
+            Step.RESTORED,
+            op_volume=MADE,
+        )
+        unseen = seeing(row, volume=volume_seen(MADE), container=None)
+        assert plan(unseen, circumstances()) == Finish(Phase.STANDBY, MADE, None, KEY)
 
     def test_an_upload_ends_when_its_archive_is_seen(self) -> None:
         row = under_way(archived(), Operation.CREATE_EMPTY_ARCHIVE, Step.UPLOADED)

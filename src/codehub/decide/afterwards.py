@@ -10,11 +10,10 @@ from codehub.model.workspace import Workspace
 
 def phase_after(workspace: Workspace, decision: Begin | Withdraw | Answer, max_retries: int) -> Phase:
     """Judge the row as the transition leaves it: an operation taken or given back, an error forgiven, another home."""
-    forgiven = replace(workspace, error_reason=None, error_count=0)
+    forgiven = replace(workspace, error_reason=None)
     match decision:
-        case Begin():
-            begun = forgiven if decision.consumes is not None else workspace
-            return judge(replace(begun, operation=decision.operation, op_step=decision.step), max_retries)
+        case Begin():  # whatever was wrong, a row with an operation is not in ERROR (contract 4)
+            return judge(replace(workspace, operation=decision.operation), max_retries)
         case Withdraw():
             return judge(replace(forgiven, operation=Operation.NONE, op_step=None), max_retries)
         case Answer():
