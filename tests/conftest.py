@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import os
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
@@ -15,9 +16,14 @@ from codehub.stack.postgres import Postgres
 from codehub.stack.seaweedfs import SeaweedFS, remembered_ports
 from codehub.stack.service import Service, ended, launch
 from codehub.stack.valkey import Valkey
+from tests.databases import create_database, drop_database, execute, with_database
 from tests.folders import remove_seaweedfs_sockets, short_folder
 
+# What tests start as commands runs no containers and builds no IDEs, unless a test says so itself.
+os.environ.update({"RUNTIME": "local", "RUNTIME_PREPARE": "false"})
+
 START_SECONDS = 60.0
+MIGRATED = "migrated"
 
 
 @pytest.fixture(scope="session")
@@ -45,6 +51,34 @@ def postgres_url(services_folder: Path, account: Account) -> Iterator[str]:
     )
     with running(service):
         yield service.url("postgres")
+
+
+@pytest.fixture(scope="session")
+def migrated_template(postgres_url: str) -> str:
+    """The name of a database that the migrations made; nothing ever connects to it again."""
+
+    from codehub.store import migrate  # brings Alembic, which tests without a database should not wait for
+
+    async def make() -> None:
+        await execute(postgres_url, f"CREATE DATABASE {MIGRATED}")
+        await migrate.upgrade(with_database(postgres_url, MIGRATED))
+
+    asyncio.run(make())
+    return MIGRATED
+
+
+@pytest.fixture
+async def database_url(postgres_url: str, migrated_template: str) -> AsyncIterator[str]:
+    url = await create_database(postgres_url, migrated_template)
+    yield url
+    await drop_database(postgres_url, url)
+
+
+@pytest.fixture
+async def empty_database_url(postgres_url: str) -> AsyncIterator[str]:
+    url = await create_database(postgres_url)
+    yield url
+    await drop_database(postgres_url, url)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.contracts.store_backends import AHEAD, Backend, MemoryBackend, PostgresBackend
 from tests.contracts.store_grants import clock_ahead, grants
-from tests.store.conftest import create_database, drop_database, execute, with_database
+from tests.databases import create_database, drop_database, execute, with_database
 
 from codehub.store import migrate
 from codehub.store.protocols import CollectorStore, ControllerStore, ObserverStore

@@ -29,7 +29,7 @@ from codehub.store.protocols import CollectorStore, ControllerStore, FeedStore, 
 from codehub.store.rows import WORKSPACE_COLUMNS, to_workspace
 from codehub.store.seat import PostgresSeat
 from codehub.store.tables import archives, templates, users, workspace_events, workspaces
-from codehub.store.wishes import Because
+from codehub.store.wishes import Because, NewWorkspace
 
 AHEAD = timedelta(days=3650)
 """How far the database's clock is ahead of the clock of this process."""
@@ -129,9 +129,8 @@ class PostgresBackend:
     async def create(self, desired: Desired = Desired.RUNNING, workspace_id: UUID | None = None) -> Workspace:
         workspace_id = workspace_id or uuid4()
         async with self._api.begin() as connection:
-            return await wishes.create_workspace(
-                connection, workspace_id, self._owner_id, str(workspace_id), desired, Because("owner", "owner")
-            )
+            new = NewWorkspace(workspace_id, self._owner_id, str(workspace_id))
+            return await wishes.create_workspace(connection, new, desired, Because("owner", "owner"))
 
     async def wish(self, workspace: Workspace, desired: Desired) -> Workspace | None:
         async with self._api.begin() as connection:

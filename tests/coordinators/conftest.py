@@ -4,9 +4,6 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 from tests.coordinators.house import House
-from tests.store.conftest import database_url, migrated_template
-
-__all__ = ["database_url", "house", "migrated_template"]
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from codehub.runtimes.memory_engine import MemoryEngine
 from codehub.settings.groups import CoordinatorConfig, ReconcilerConfig
 from codehub.store.engine import single
 from codehub.store.rows import WORKSPACE_COLUMNS, to_workspace
-from codehub.store.wishes import Because, create_workspace, place_request, wish
+from codehub.store.wishes import Because, NewWorkspace, create_workspace, place_request, wish
 
 T = TypeVar("T")
 
@@ -114,13 +114,8 @@ class House:
     async def create(self, desired: Desired = Desired.RUNNING) -> UUID:
         workspace_id = uuid4()
         async with self.pool.begin() as connection:
-            await create_workspace(
-                connection, workspace_id, self.owner, workspace_id.hex, desired, Because("owner", "ann")
-            )
-            await connection.execute(
-                text("UPDATE workspaces SET template_id = :template WHERE id = :id"),
-                {"template": self.template, "id": workspace_id},
-            )
+            new = NewWorkspace(workspace_id, self.owner, workspace_id.hex, self.template)
+            await create_workspace(connection, new, desired, Because("owner", "ann"))
         return workspace_id
 
     async def wish(self, workspace_id: UUID, desired: Desired) -> None:

@@ -8,8 +8,6 @@ from aiodocker import Docker
 
 from codehub.errors import ServiceError
 from codehub.images.engine import find_image, open_engine
-from codehub.store import migrate
-from tests.store.conftest import create_database, drop_database
 
 
 @pytest.fixture
@@ -28,11 +26,3 @@ async def tag(docker: Docker) -> AsyncIterator[str]:
     yield name
     if await find_image(docker, name) is not None:
         await docker.images.delete(name, force=True)
-
-
-@pytest.fixture
-async def database_url(postgres_url: str) -> AsyncIterator[str]:
-    url = await create_database(postgres_url)
-    await migrate.upgrade(url)
-    yield url
-    await drop_database(postgres_url, url)

@@ -14,8 +14,8 @@ import pytest
 from sqlalchemy import make_url
 
 from codehub.errors import ExitCode
+from tests.databases import create_database, drop_database, execute
 from tests.stack.installation import Installation
-from tests.store.conftest import create_database, drop_database, execute
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 

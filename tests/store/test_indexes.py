@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 from sqlalchemy import event
-from tests.store.conftest import create_database, drop_database
+from tests.databases import create_database, drop_database
 from tests.store.crowd import COUNT, make_crowd
 
 from codehub.model.conditions import Conditions

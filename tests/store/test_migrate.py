@@ -14,6 +14,7 @@ from codehub.store.migrations.script import run
 
 ID = UUID(int=1)
 ROWS = {
+    "installation": "INSERT INTO installation (id) VALUES ($1)",
     "users": "INSERT INTO users (id, login, password_hash) VALUES ($1, 'owner', '')",
     "templates": "INSERT INTO templates (id, name, port) VALUES ($1, 'python', 8080)",
     "workspaces": """

@@ -12,15 +12,6 @@ from redis.asyncio import Redis
 from codehub.archives.open import open_store
 from codehub.store import migrate
 from codehub.telemetry import health
-from tests.store.conftest import create_database, drop_database
-
-
-@pytest.fixture
-async def database_url(postgres_url: str) -> AsyncIterator[str]:
-    """An empty database of its own."""
-    url = await create_database(postgres_url)
-    yield url
-    await drop_database(postgres_url, url)
 
 
 @pytest.fixture
@@ -43,29 +34,29 @@ def free_port(unused_tcp_port: int) -> int:
     return unused_tcp_port
 
 
-async def test_a_database_that_can_be_used_says_what_it_is(database_url: str) -> None:
-    check = await health.check_database(database_url, schema=False)
+async def test_a_database_that_can_be_used_says_what_it_is(empty_database_url: str) -> None:
+    check = await health.check_database(empty_database_url, schema=False)
     assert (check.name, check.ok, check.lasting) == ("database", True, False)
     assert check.detail.startswith("PostgreSQL 1")
     assert 0 < check.latency_ms < 3000
 
 
 async def test_an_old_database_server_is_named_with_the_version_that_is_needed(
-    database_url: str, monkeypatch: pytest.MonkeyPatch
+    empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(health, "POSTGRES_NEEDED", 99)
-    check = await health.check_database(database_url, schema=False)
+    check = await health.check_database(empty_database_url, schema=False)
     assert check.detail.startswith("is PostgreSQL 1")
     assert check.detail.endswith("but codehub needs 99 or newer")
     assert (check.ok, check.lasting, check.remedy) == (False, True, "Upgrade it.")
 
 
-async def test_a_read_only_database_is_told(database_url: str) -> None:
-    connection = await asyncpg.connect(database_url)
-    name = urlsplit(database_url).path.strip("/")
+async def test_a_read_only_database_is_told(empty_database_url: str) -> None:
+    connection = await asyncpg.connect(empty_database_url)
+    name = urlsplit(empty_database_url).path.strip("/")
     await connection.execute(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
     await connection.close()
-    check = await health.check_database(database_url, schema=False)
+    check = await health.check_database(empty_database_url, schema=False)
     assert (check.ok, check.lasting) == (False, False)
     assert "read-only" in check.detail
 
@@ -97,19 +88,19 @@ async def test_a_database_that_says_nothing_is_given_up_in_time(silent_port: int
     assert 200 <= check.latency_ms < 2000
 
 
-async def test_a_database_without_our_tables_is_told_to_migrate(database_url: str) -> None:
-    check = await health.check_database(database_url)
+async def test_a_database_without_our_tables_is_told_to_migrate(empty_database_url: str) -> None:
+    check = await health.check_database(empty_database_url)
     assert (check.ok, check.lasting, check.remedy) == (False, True, "Run: codehub migrate")
     assert check.detail.startswith("has no schema yet, but this codehub needs ")
 
 
-async def test_a_migrated_database_is_ready_until_a_newer_codehub_migrates_it_further(database_url: str) -> None:
-    await migrate.upgrade(database_url)
-    assert (await health.check_database(database_url)).ok
-    connection = await asyncpg.connect(database_url)
+async def test_a_migrated_database_is_ready_until_a_newer_codehub_migrates_it_further(empty_database_url: str) -> None:
+    await migrate.upgrade(empty_database_url)
+    assert (await health.check_database(empty_database_url)).ok
+    connection = await asyncpg.connect(empty_database_url)
     await connection.execute("UPDATE alembic_version SET version_num = 'from_the_future'")
     await connection.close()
-    check = await health.check_database(database_url)
+    check = await health.check_database(empty_database_url)
     assert (check.ok, check.lasting, check.remedy) == (False, True, "Upgrade this codehub.")
     assert check.detail.startswith("was written by a newer codehub (schema from_the_future,")
 

@@ -8,19 +8,8 @@ import httpx
 import pytest
 
 from codehub.archives.open import open_store
-from codehub.store import migrate
 from codehub.web.app import Dependencies, create_app
-from tests.store.conftest import create_database, drop_database
 from tests.web.switch import Switch
-
-
-@pytest.fixture
-async def database_url(postgres_url: str) -> AsyncIterator[str]:
-    """A migrated database of its own."""
-    url = await create_database(postgres_url)
-    await migrate.upgrade(url)
-    yield url
-    await drop_database(postgres_url, url)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from codehub.settings import Settings
     from codehub.web.app import Dependencies
 
-ROLES = ("api",)
+ROLES = ("api", "coordinators")
 GRACE_SECONDS = 10  # for requests that are under way when the process is asked to end
 
 
@@ -35,27 +35,25 @@ def serve(
     from codehub.settings import Settings
     from codehub.telemetry import logs
 
-    if roles:
-        _require_known(roles)
+    wanted = _known(roles)
     settings = Settings.load()
     logs.configure(settings.codehub.log_level, settings.codehub.log_format)
     listener = _inherited(fd) if fd is not None else _own(listen or settings.codehub.listen)
     dependencies = _dependencies(settings)
     asyncio.run(refuse_what_waiting_will_not_mend(dependencies))
-    if roles:
-        _answer(dependencies, listener)
+    if wanted:
+        _answer(settings, dependencies, listener, coordinates="coordinators" in wanted)
     else:
         from codehub.cli.keep_serving import keep_serving
 
         keep_serving(settings, listener)
 
 
-def _require_known(roles: str) -> None:
-    for role in roles.split(","):
-        if role.strip() not in ROLES:
-            raise typer.BadParameter(
-                f"{role.strip()!r} is no role; there is: {', '.join(ROLES)}.", param_hint="--roles"
-            )
+def _known(roles: str) -> set[str]:
+    wanted = {role.strip() for role in roles.split(",")} if roles else set()
+    for role in sorted(wanted - set(ROLES)):
+        raise typer.BadParameter(f"{role!r} is no role; there is: {', '.join(ROLES)}.", param_hint="--roles")
+    return wanted
 
 
 def _dependencies(settings: "Settings") -> "Dependencies":
@@ -115,15 +113,25 @@ def _own(address: str) -> socket.socket:
     return listen(host, port)
 
 
-def _answer(dependencies: "Dependencies", listener: socket.socket) -> None:
-    """Run the application on the socket. SIGTERM and SIGINT end it with exit code 0 after what is under way."""
+def _answer(settings: "Settings", dependencies: "Dependencies", listener: socket.socket, *, coordinates: bool) -> None:
+    """Run the application on the socket. SIGTERM and SIGINT end it with exit code 0 after what is under way.
+
+    Coordinators run in the process of the API, as founded: health is always there to ask about them.
+    """
     import uvicorn
 
+    from codehub.coordinators.role import CoordinatorRole
     from codehub.web.app import create_app
+
+    coordinators = None
+    if coordinates:
+        coordinators = CoordinatorRole(
+            settings, dependencies.database_url, dependencies.redis_url, dependencies.archive_store
+        )
 
     server = uvicorn.Server(
         uvicorn.Config(
-            create_app(dependencies),
+            create_app(dependencies, coordinators),
             loop="uvloop",
             http="httptools",
             log_config=None,

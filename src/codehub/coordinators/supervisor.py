@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -59,7 +59,7 @@ class Terms:
 
 @dataclass
 class Supervisor:
-    coordinators: Sequence[Coordinator]
+    coordinators: list[Coordinator]
     take_seat: Callable[[str], Awaitable[Seat]]
     others_compete: Callable[[], Awaitable[bool]]
     terms: Terms

@@ -6,6 +6,7 @@ A setting's name outside is its group's prefix and its field in capitals: `TTL_S
 
 import os
 import socket
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -28,6 +29,12 @@ class Group(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
     prefix: ClassVar[str]
+    names: ClassVar[Mapping[str, str]] = {}
+    """Names outside that do not follow the rule, by field."""
+
+    @classmethod
+    def outside(cls, field: str) -> str:
+        return cls.names.get(field, cls.prefix + field.upper())
 
 
 class CodehubConfig(Group):
@@ -125,6 +132,19 @@ class ArchiveConfig(Group):
     """How an archive is proven whole before its volume is deleted: by its checksum, or by unpacking it as well."""
     zstd_level: Annotated[int, Field(ge=1, le=19)] = 3
     """More takes longer and saves space; beyond 9 rarely worth it for source code."""
+
+
+class RuntimeConfig(Group):
+    """Where workspaces run."""
+
+    prefix = "RUNTIME_"
+    names: ClassVar[Mapping[str, str]] = {"kind": "RUNTIME"}
+    kind: Literal["auto", "docker", "local"] = "auto"
+    """`docker` runs containers, `local` sandboxed processes without an engine; `auto` takes docker if one answers."""
+    docker_host: Annotated[Text, Words(allowed="unix:///path or tcp://host:port")] = "unix:///var/run/docker.sock"
+    """The engine, on the machine that the front door runs on."""
+    prepare: Annotated[bool, Words(allowed="true or false")] = True
+    """Make the built-in IDEs in the background where they are missing. Off: `codehub image build`, when it suits."""
 
 
 class CoordinatorConfig(Group):

@@ -53,6 +53,7 @@ class Settings(BaseSettings):
     redis: groups.RedisConfig = groups.RedisConfig()
     redis_channel: groups.RedisChannelConfig = groups.RedisChannelConfig()
     archive: groups.ArchiveConfig = groups.ArchiveConfig()
+    runtime: groups.RuntimeConfig = groups.RuntimeConfig()
     coordinator: groups.CoordinatorConfig = Field(default_factory=groups.CoordinatorConfig)
     reconciler: groups.ReconcilerConfig = groups.ReconcilerConfig()
     ttl: groups.TtlConfig = groups.TtlConfig()
@@ -96,6 +97,16 @@ class Settings(BaseSettings):
             for name, value in values.items()
         }
 
+    @property
+    def homes_folder(self) -> Path:
+        """Where homes with a size of their own are kept, as files, on a machine whose engine can use them."""
+        return self.codehub.data_dir / "homes"
+
+    @property
+    def ide_folder(self) -> Path:
+        """Where IDEs are installed for the runtime without an engine."""
+        return self.codehub.data_dir / "ide"
+
     def value(self, variable: Variable) -> object:
         return getattr(getattr(self, variable.group), variable.field)
 
@@ -135,7 +146,7 @@ def variables() -> Iterator[Variable]:
     for group, info in Settings.model_fields.items():
         if isinstance(info.annotation, type) and issubclass(info.annotation, groups.Group):
             for field, details in info.annotation.model_fields.items():
-                yield Variable(info.annotation.prefix + field.upper(), group, field, details)
+                yield Variable(info.annotation.outside(field), group, field, details)
 
 
 def default_data_dir(environ: Mapping[str, str], *, is_root: bool) -> Path:

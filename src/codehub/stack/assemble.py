@@ -5,11 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import SecretStr
-
 from codehub.errors import ConfigurationError
 from codehub.settings import Settings
-from codehub.settings.load import variables
 from codehub.stack import binaries
 from codehub.stack.account import current_account
 from codehub.stack.credentials import Credentials, load_credentials
@@ -48,7 +45,7 @@ def assemble(settings: Settings, folder: DataFolder, listener: socket.socket, so
     redis_url = settings.redis.url or (valkey.url if valkey else "")
     archive_url = SEAWEEDFS_URL if seaweedfs else settings.archive_url
     access = seaweedfs.access if seaweedfs else archive_access(settings)
-    spelled_out = _spelled_out(settings) | {
+    spelled_out = settings.environment() | {
         "CODEHUB_DATA_DIR": str(folder.path),
         "DATABASE_URL": database_url,
         "REDIS_URL": redis_url,
@@ -131,14 +128,4 @@ def archive_access(settings: Settings) -> dict[str, str | None]:
         "s3_region": archive.s3_region,
         "s3_access_key_id": archive.s3_access_key_id,
         "s3_secret_access_key": secret.get_secret_value() if secret else None,
-    }
-
-
-def _spelled_out(settings: Settings) -> dict[str, str]:
-    """Every setting that is no default, as environment variables."""
-    chosen = ((variable, settings.value(variable)) for variable in variables() if variable.name in settings.sources)
-    return {
-        variable.name: value.get_secret_value() if isinstance(value, SecretStr) else str(value)
-        for variable, value in chosen
-        if value is not None
     }

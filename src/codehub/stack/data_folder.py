@@ -65,7 +65,7 @@ class DataFolder:
 
     def made_here(self) -> list[Path]:
         """Everything in the folder that codehub made; the rest is not codehub's to remove. The version goes last."""
-        services = [self.of("postgres"), self.of("valkey"), self.of("seaweedfs"), self.path / "run"]
+        services = [self.of("postgres"), self.of("valkey"), self.of("seaweedfs"), self.path / "run", self.path / "ide"]
         files = [self.state, self.credentials, self.ports, self.lock, self.version_file]
         return [path for path in (*services, self.archives, self.logs, self.programs, *files) if path.exists()]
 

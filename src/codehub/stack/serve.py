@@ -38,7 +38,7 @@ class Serve:
 
     def argv(self) -> Sequence[str]:
         command = Path(sysconfig.get_path("scripts")) / "codehub"
-        return [str(command), "serve", "--roles", "api", "--fd", str(self.listener.fileno())]
+        return [str(command), "serve", "--roles", "api,coordinators", "--fd", str(self.listener.fileno())]
 
     def environment(self) -> Mapping[str, str]:
         """The person's own, with every setting spelled out: the child must not read another `.env` than its parent."""

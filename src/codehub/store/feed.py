@@ -1,7 +1,6 @@
 """What the EventListener reads: the triggers' notifications, and the rows that they are about."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from uuid import UUID
 
 from sqlalchemy import Uuid, any_, bindparam, select
@@ -9,10 +8,9 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from codehub.model.shown import ShownWorkspace
 from codehub.store.protocols import Channel, Notice
+from codehub.store.rows import SHOWN_COLUMNS
 from codehub.store.seat import PostgresSeat
 from codehub.store.tables import workspaces
-
-_SHOWN = [workspaces.c[field.name] for field in fields(ShownWorkspace)]
 
 
 class PostgresFeed:
@@ -28,7 +26,7 @@ class PostgresFeed:
 
     async def shown(self, ids: Sequence[UUID]) -> Sequence[ShownWorkspace]:
         named = workspaces.c.id == any_(bindparam("ids", type_=ARRAY(Uuid)))
-        query = select(*_SHOWN).where(named, workspaces.c.deleted_at.is_(None))
+        query = select(*SHOWN_COLUMNS).where(named, workspaces.c.deleted_at.is_(None))
         async with self._seat.transaction() as connection:
             rows = await connection.execute(query, {"ids": list(ids)})
             return [ShownWorkspace(**row) for row in rows.mappings()]

@@ -20,6 +20,13 @@ def _json(*, nullable: bool = True) -> Any:  # noqa: ANN401
     return Field(default=None, sa_type=JSONB(none_as_null=True), nullable=nullable)
 
 
+class InstallationRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "installation"
+
+    id: UUID = Field(primary_key=True)
+    single_row: bool
+
+
 class UserRow(SQLModel, table=True):
     __tablename__: ClassVar[str] = "users"
 
@@ -164,6 +171,7 @@ class ObserverStateRow(SQLModel, table=True):
     engine: str | None = None
 
 
+installation = SQLModel.metadata.tables["installation"]
 users = SQLModel.metadata.tables["users"]
 templates = SQLModel.metadata.tables["templates"]
 workspaces = SQLModel.metadata.tables["workspaces"]

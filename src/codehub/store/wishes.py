@@ -2,7 +2,7 @@
 
 Each function runs in the caller's transaction, so that a limit checked there holds for the wish written there."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
 
@@ -25,13 +25,19 @@ class Because:
     by: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class NewWorkspace:
+    id: UUID
+    owner_user_id: UUID
+    name: str
+    template_id: UUID | None = None
+
+
 async def create_workspace(
-    connection: AsyncConnection, workspace_id: UUID, owner_user_id: UUID, name: str, desired: Desired, because: Because
+    connection: AsyncConnection, new: NewWorkspace, desired: Desired, because: Because
 ) -> Workspace:
     values = {
-        "id": workspace_id,
-        "owner_user_id": owner_user_id,
-        "name": name,
+        **asdict(new),
         "desired_state": desired,
         "desired_reason": because.reason,
         "desired_by": because.by,

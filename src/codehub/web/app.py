@@ -1,5 +1,8 @@
 """The web application: what answers on codehub's own origin."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -10,6 +13,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.middleware import Middleware
 
 from codehub.archives.object_store import ObjectStore
+from codehub.coordinators.role import CoordinatorRole
 from codehub.telemetry.health import check_archive_store, check_database, check_redis
 from codehub.web import health, home, problems
 from codehub.web.headers import SecurityHeaders
@@ -29,7 +33,19 @@ class Dependencies:
     archive_store: ObjectStore
 
 
-def create_app(dependencies: Dependencies) -> FastAPI:
+def create_app(dependencies: Dependencies, coordinators: CoordinatorRole | None = None) -> FastAPI:
+    """The application of this process; with the role `coordinators` it runs those beside the answers."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        if coordinators is None:
+            yield
+            return
+        running = asyncio.create_task(coordinators.run(), name="coordinators")
+        yield
+        running.cancel()
+        await asyncio.wait([running])
+
     readiness = health.Readiness(
         (
             partial(check_database, dependencies.database_url),
@@ -45,9 +61,12 @@ def create_app(dependencies: Dependencies) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         middleware=[Middleware(SecurityHeaders)],
+        lifespan=lifespan,
     )
     problems.install(app)
     app.include_router(health.routes(readiness))
     app.include_router(home.routes(readiness))
+    if coordinators is not None:
+        app.include_router(health.coordinator_routes(coordinators))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     return app

@@ -8,8 +8,11 @@ from enum import StrEnum
 
 import structlog
 from fastapi import APIRouter
+from fastapi.encoders import jsonable_encoder
 from fastapi.responses import JSONResponse
 
+from codehub import clock
+from codehub.coordinators.role import CoordinatorRole
 from codehub.telemetry.health import Check
 
 log = structlog.get_logger(__name__)
@@ -86,6 +89,24 @@ def routes(readiness: Readiness) -> APIRouter:
         if report.status is Status.UNAVAILABLE:
             return JSONResponse(body, 503, headers={**no_store, "Retry-After": str(RETRY_AFTER_SECONDS)})
         return JSONResponse(body, headers=no_store)
+
+    return router
+
+
+def coordinator_routes(role: CoordinatorRole) -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+    began = clock.elapsed()
+
+    @router.get("/health/coordinator")
+    async def coordinator() -> JSONResponse:
+        """Who leads, in this process. The whole installation is in `system_locks`."""
+        body = {
+            "node_id": role.settings.coordinator.node_id,
+            "uptime_seconds": round(clock.elapsed() - began, 3),
+            "is_leader": any(report.is_leader for report in role.reports.values()),
+            "coordinators": {name: asdict(report) for name, report in role.reports.items()},
+        }
+        return JSONResponse(jsonable_encoder(body), headers={"Cache-Control": "no-store"})
 
     return router
 

@@ -23,12 +23,14 @@ async def succeeds(*command: str) -> bool:
 
 
 async def _outcome(*command: str, given: str = "") -> tuple[int | None, str]:
+    # No pipe where nothing is said: one that ends at once closes it while uvloop still writes to it.
+    stdin = asyncio.subprocess.PIPE if given else asyncio.subprocess.DEVNULL
     process = await asyncio.create_subprocess_exec(
-        *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
+        *command, stdin=stdin, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
     )
     try:
         async with asyncio.timeout(COMMAND_SECONDS):
-            _, said = await process.communicate(given.encode())
+            _, said = await process.communicate(given.encode() or None)
     except TimeoutError as error:
         raise CommandFailed(f"{command[0]} did not end within {COMMAND_SECONDS} s") from error
     finally:

@@ -7,6 +7,13 @@ down_revision = None
 
 # Text with CHECK, not enum types: a partial index can compare two text columns, and a new word needs no ALTER TYPE.
 TABLES = """
+-- One row: what tells this installation's containers, volumes and archives from another's on the same services.
+CREATE TABLE installation (
+    id          uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    single_row  boolean NOT NULL DEFAULT true UNIQUE CHECK (single_row)
+);
+INSERT INTO installation DEFAULT VALUES;
+
 CREATE TABLE users (
     id             uuid PRIMARY KEY,
     login          text NOT NULL CHECK (login <> ''),
@@ -231,6 +238,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     run("""
-    DROP TABLE observer_state, system_locks, orphans, archives, workspace_events, workspaces, templates, users;
+    DROP TABLE installation, observer_state, system_locks, orphans, archives, workspace_events, workspaces, templates,
+        users;
     DROP FUNCTION workspaces_notify(), workspaces_touch();
     """)

@@ -1,0 +1,77 @@
+"""The role `coordinators` of a process: everything that it opens, runs and closes again."""
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field
+
+import structlog
+from redis.asyncio import Redis
+from sqlalchemy.exc import DBAPIError
+
+from codehub.archives.object_store import ObjectStore
+from codehub.bus.hints import Hints, Listener
+from codehub.bus.page_events import PageEvents
+from codehub.coordinators.archive_look import StoreLook
+from codehub.coordinators.installation import Parts, assemble
+from codehub.coordinators.leadership import Fence
+from codehub.coordinators.runtime import open_runtime
+from codehub.coordinators.supervisor import Report
+from codehub.coordinators.template_keeper import TemplateKeeper
+from codehub.errors import CodehubError
+from codehub.settings import Settings
+from codehub.store.engine import single
+from codehub.store.identity import installation_id
+
+log = structlog.get_logger()
+
+
+@dataclass
+class CoordinatorRole:
+    settings: Settings
+    database_url: str
+    redis_url: str
+    archive_store: ObjectStore
+    reports: dict[str, Report] = field(default_factory=dict)
+    """What health tells; empty until the coordinators could be put together."""
+
+    async def run(self) -> None:
+        """Until cancelled. A service that is away at the start is waited for: coordinators come when it comes."""
+        while True:
+            try:
+                await self._run()
+            except (CodehubError, DBAPIError, OSError) as error:
+                log.warning("coordinators cannot run yet", reason=str(error))
+            except Exception:
+                log.exception("coordinators failed")  # the bulkhead: they never die in silence
+            await asyncio.sleep(self.settings.coordinator.retry_interval)
+
+    async def _run(self) -> None:
+        fence = Fence()
+        async with contextlib.AsyncExitStack() as opened:
+            installation = await installation_id(self.database_url)
+            runtime = await open_runtime(self.settings, installation, fence)
+            opened.push_async_callback(runtime.close)
+            redis = Redis.from_url(self.redis_url)
+            opened.push_async_callback(redis.aclose)
+            pool = single(self.database_url, "codehub templates")
+            opened.push_async_callback(pool.dispose)
+            hints = Hints(redis, self.settings.redis_channel.wake_prefix)
+            supervisor = assemble(
+                Parts(
+                    database_url=self.database_url,
+                    hints=hints,
+                    pages=PageEvents(redis, self.settings.redis_channel.sse_prefix),
+                    runtime=runtime,
+                    fence=fence,
+                    archives=StoreLook(self.archive_store),
+                    coordinator=self.settings.coordinator,
+                    reconciler=self.settings.reconciler,
+                )
+            )
+            keeper = TemplateKeeper(
+                self.settings, pool, runtime.name == "docker", lambda: hints.wake(Listener.CONTROLLER)
+            )
+            supervisor.coordinators.append(keeper)
+            supervisor.reports = self.reports
+            log.info("coordinators ready", runtime=runtime.name, installation=installation)
+            await supervisor.run()

@@ -1,0 +1,41 @@
+"""The runtime of this installation: the one that is set, or the one that this machine can do."""
+
+from codehub.coordinators.leadership import Fence
+from codehub.errors import ServiceError
+from codehub.images.local_ide import LocalTool, installed
+from codehub.images.tools import TOOLS
+from codehub.runtimes.docker.runtime import DockerRuntime
+from codehub.runtimes.errors import RuntimeAway
+from codehub.runtimes.local.runtime import LocalRuntime
+from codehub.settings import Settings
+
+
+async def open_runtime(settings: Settings, installation: str, fence: Fence) -> DockerRuntime | LocalRuntime:
+    """With `auto`, Docker where an engine answers, and sandboxed processes where none does."""
+    config = settings.runtime
+    if config.kind != "local":
+        away = await _engine_away(installation, config.docker_host)
+        if away is None:
+            return DockerRuntime(installation, config.docker_host, fence.check, homes_folder=settings.homes_folder)
+        if config.kind == "docker":
+            raise ServiceError(
+                f"No Docker engine answers on {config.docker_host}: {away}.",
+                "Start one, or set RUNTIME=local to run workspaces without.",
+            )
+
+    def find(name: str) -> LocalTool | None:
+        return installed(TOOLS[name], settings.ide_folder) if name in TOOLS else None
+
+    return LocalRuntime(settings.codehub.data_dir, installation, find, fence.check)
+
+
+async def _engine_away(installation: str, host: str) -> RuntimeAway | None:
+    """Ask the engine for its identity, which it is given the first time: before anybody leads, so without a fence."""
+    docker = DockerRuntime(installation, host)
+    try:
+        await docker.engine()
+    except RuntimeAway as away:
+        return away
+    finally:
+        await docker.close()
+    return None

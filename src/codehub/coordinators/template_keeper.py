@@ -1,0 +1,88 @@
+"""Keeps the built-in templates true: says which IDE is there, and makes the one that is not, once for all replicas."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+
+import structlog
+from aiodocker import Docker
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from codehub.coordinators.leadership import Leadership
+from codehub.coordinators.supervisor import Report
+from codehub.errors import CodehubError
+from codehub.images.dockerfile import Recipe
+from codehub.images.engine import open_engine
+from codehub.images.host_access import find_host_access
+from codehub.images.image import ensure_image
+from codehub.images.local_ide import install
+from codehub.images.progress import Progress
+from codehub.images.templates import Availability, ensure_templates, on_engine, on_this_machine
+from codehub.images.tools import TOOLS, Tool
+from codehub.model.states import ImageState
+from codehub.settings import Settings
+
+log = structlog.get_logger()
+
+LOOK_AGAIN_SECONDS = 60.0
+
+
+@dataclass
+class TemplateKeeper:
+    settings: Settings
+    pool: AsyncEngine
+    on_docker: bool
+    wake_controller: Callable[[], Awaitable[None]]
+    name: str = "templates"
+    lock_name: str = "coordinator:templates"
+
+    async def run(self, leadership: Leadership, report: Report) -> None:
+        while True:
+            await leadership.verify()
+            for tool in TOOLS.values():
+                await self._keep(tool)
+            report.passed()
+            await asyncio.sleep(LOOK_AGAIN_SECONDS)
+
+    async def _keep(self, tool: Tool) -> None:
+        found = await self._look(tool)
+        if found.state is ImageState.BUILDING and not self.settings.runtime.prepare:
+            found = Availability(
+                found.image, ImageState.FAILED, f"It is not there. Run: codehub image build {tool.name}"
+            )
+        await self._say(tool, found)
+        if found.state is not ImageState.BUILDING:
+            return
+        log.info("making an IDE", ide=tool.name)
+        try:
+            await self._make(tool)
+        except (CodehubError, OSError) as error:
+            log.warning("an IDE could not be made", ide=tool.name, error=str(error))
+            await self._say(tool, Availability(found.image, ImageState.FAILED, str(error)))
+        else:
+            await self._say(tool, await self._look(tool))
+
+    async def _look(self, tool: Tool) -> Availability:
+        if not self.on_docker:
+            return on_this_machine(tool, self.settings.ide_folder)
+        async with self._engine() as docker:
+            return await on_engine(docker, tool)
+
+    async def _make(self, tool: Tool) -> None:
+        def report(progress: Progress) -> None:
+            log.debug("making an IDE", ide=tool.name, progress=str(progress))
+
+        if not self.on_docker:
+            await install(tool, self.settings.ide_folder, report)
+            return
+        async with self._engine() as docker:
+            await ensure_image(docker, Recipe(tool), find_host_access(), report)
+
+    async def _say(self, tool: Tool, found: Availability) -> None:
+        async with self.pool.begin() as connection:
+            await ensure_templates(connection, {tool.name: found})
+        await self.wake_controller()
+
+    def _engine(self) -> AbstractAsyncContextManager[Docker]:
+        return open_engine(self.settings.runtime.docker_host)

@@ -1,0 +1,17 @@
+"""Which installation this is."""
+
+from sqlalchemy import select
+
+from codehub.store.engine import single
+from codehub.store.tables import installation
+
+
+async def installation_id(database_url: str) -> str:
+    """What everything that this installation makes is labelled with: the same for all of its replicas."""
+    engine = single(database_url, "codehub identity")
+    try:
+        async with engine.connect() as connection:
+            found = (await connection.execute(select(installation.c.id))).scalar_one()
+            return str(found.hex)
+    finally:
+        await engine.dispose()
