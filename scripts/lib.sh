@@ -19,6 +19,32 @@ install_packages() { # Debian packages, by name
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
+ensure_packages() { # installs those that are missing
+    local missing=() name
+    for name in "$@"; do
+        dpkg-query --show --showformat '${Status}' "$name" 2>/dev/null | grep -q "ok installed" || missing+=("$name")
+    done
+    [ "${#missing[@]}" = 0 ] || install_packages "${missing[@]}"
+}
+
+# ensure_engine: a Docker engine answers. One that was started here is stopped by stop_engine; never a second one.
+ensure_engine() {
+    if as_root docker version >/dev/null 2>&1; then return; fi
+    ensure_packages docker.io iptables
+    if as_root pgrep -x dockerd >/dev/null; then say "a Docker engine is there but does not answer"; return; fi
+    say "starting a Docker engine for this run"
+    as_root sh -c 'setsid dockerd >/tmp/codehub-dockerd.log 2>&1 &'
+    for _ in $(seq 150); do
+        if as_root docker version >/dev/null 2>&1; then engine_started=yes; return; fi
+        sleep 0.2
+    done
+    say "no Docker engine can run here (see /tmp/codehub-dockerd.log): its tests are skipped"
+}
+
+stop_engine() {
+    [ "${engine_started:-}" = yes ] && as_root sh -c 'kill "$(cat /var/run/docker.pid)"' || true
+}
+
 find_python() { # the system's own first: the services' users can run it, unlike one inside a private home
     local python
     for python in /usr/bin/python3 python3 python3.13 python3.12 python3.11; do
