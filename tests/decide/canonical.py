@@ -12,7 +12,7 @@ from codehub.decide.judge import judge
 from codehub.decide.view import CONFIRM_LOSS_AFTER
 from codehub.model.conditions import Condition, Conditions, Reason
 from codehub.model.sightings import ArchiveState
-from codehub.model.states import Operation, Phase, Step
+from codehub.model.states import Operation, Phase
 from codehub.model.workspace import Workspace
 
 OLDER = "older"
@@ -81,24 +81,24 @@ def _names(row: Workspace) -> tuple[Names, Names]:
 
 
 def canonical_conditions(row: Workspace) -> Conditions:
-    """What was seen before the last act counts for nothing, except of an archive that the act did not make."""
     names, keys = _names(row)
-    archive_not_before = row.acted_at if row.op_step in (Step.VERIFIED, Step.UPLOADED) else None
     return Conditions(
         volume=_canonical(row.conditions.volume, row.acted_at, names),
-        archive=_canonical(row.conditions.archive, archive_not_before, keys),
+        archive=_canonical(row.conditions.archive, row.acted_at, keys),
         container=_canonical(row.conditions.container, row.acted_at, {CONTAINER_ID: CONTAINER_ID}),
         healthy=_canonical(row.conditions.healthy, None, {}),
     )
 
 
-def _canonical(condition: Condition | None, not_before: datetime | None, names: Names) -> Condition | None:
-    if condition is None or (not_before is not None and condition.observed_from < not_before):
+def _canonical(condition: Condition | None, acted_at: datetime | None, names: Names) -> Condition | None:
+    """Seen since the last act ended, or before; missing for long enough to be lost, or not."""
+    if condition is None:
         return None
+    at = LOOKED if acted_at is None or condition.observed_from >= acted_at else STALE
     lasting = (
         condition.reason in CAN_BE_A_LOSS
         and condition.observed_from - condition.last_transition_time >= CONFIRM_LOSS_AFTER
     )
-    since = LOOKED - CONFIRM_LOSS_AFTER if lasting else LOOKED
+    since = at - CONFIRM_LOSS_AFTER if lasting else at
     subject = condition.subject and names.get(condition.subject, OLDER)
-    return Condition(condition.status, condition.reason, condition.message, since, subject, LOOKED, condition.endpoint)
+    return Condition(condition.status, condition.reason, condition.message, since, subject, at, condition.endpoint)

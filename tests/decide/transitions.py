@@ -123,6 +123,7 @@ def retry(row: Workspace, plan: Retry, now: datetime) -> Workspace:
 
 
 def give_up(row: Workspace, plan: GiveUp, now: datetime) -> Workspace:
+    assert row.deleted_at is None, "a deletion never becomes ERROR"
     error = {"error_reason": plan.fault.reason, "error_count": plan.error_count, "next_attempt_at": None}
     acted_at = row.acted_at if row.operation is Operation.NONE else now
     return replace(row, **AT_REST | error, phase=Phase.ERROR, acted_at=acted_at, request=None)

@@ -188,6 +188,7 @@ def carried_out(row: Workspace, world: World, planned: Plan, now: datetime) -> S
             return _acted(row, world, step)
         case Finish():
             following = transitions.finish(row, planned)
+            assert planned.phase is judge(following, POLICY.max_retries), "another phase follows than was stored"
             world = _finished(row, world, planned)
         case Withdraw():
             following = transitions.withdraw(row, END_OF_ACT)
@@ -209,6 +210,7 @@ def carried_out(row: Workspace, world: World, planned: Plan, now: datetime) -> S
 
 def _acted(row: Workspace, world: World, step: Step) -> State:
     if step is not row.op_step:
+        assert world.container is None, "the home is let go of under its container"
         return canonical(transitions.enter(row, step), world)
     done = EFFECT[step](world, row)
     if done is None:
