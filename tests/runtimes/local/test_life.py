@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -77,11 +77,35 @@ async def test_when_its_shim_is_killed_all_of_it_ends_and_is_told_so(here: Place
     assert left_behind(here, workspace.name) == []
 
 
-async def test_when_its_sandbox_is_killed_its_exit_code_is_told(here: Place) -> None:
+@pytest.mark.parametrize("seconds", [0.0, 0.03, 0.06, 0.1, 0.15, 0.2])
+async def test_when_its_shim_is_killed_while_it_starts_nothing_is_left(here: Place, seconds: float) -> None:
+    spec = await here.spec()
+    await here.open().instances.start(spec)
+    await asyncio.sleep(seconds)
+    shim = here.life(await here.listed(spec.name)).shim
+    everything = [Process.of(pid) for pid in descendants(shim.pid)]
+    shim.send(signal.SIGKILL)
+    await here.exited(spec.name)
+    async with asyncio.timeout(5):
+        while processes_of(spec.volume) or any(process.alive() for process in everything):
+            await asyncio.sleep(0.02)
+
+
+async def test_when_its_ide_is_killed_its_exit_code_is_told(here: Place) -> None:
     workspace = await here.workspace()
-    here.life(workspace).others[0].send(signal.SIGKILL)
+    _, _, ide, *_ = descendants(here.life(workspace).others[0].pid)
+    os.kill(ide, signal.SIGKILL)
     assert (await here.exited(workspace.name)).message == "exited with code 137"
     assert not here.record(workspace).plan.socket.exists()
+
+
+@pytest.mark.parametrize("which", [0, 1])
+async def test_when_the_walls_of_its_sandbox_are_killed_it_ends(here: Place, which: int) -> None:
+    workspace = await here.workspace()
+    everything = descendants(here.life(workspace).others[0].pid)
+    os.kill(everything[which], signal.SIGKILL)
+    assert (await here.exited(workspace.name)).message.startswith("exited with code ")
+    assert processes_of(workspace.volume) == []
 
 
 async def test_without_its_network_it_does_not_go_on(here: Place) -> None:
@@ -91,7 +115,7 @@ async def test_without_its_network_it_does_not_go_on(here: Place) -> None:
         pytest.skip("no network here")
     life.others[1].send(signal.SIGKILL)
     assert "slirp4netns" in (await here.exited(workspace.name)).message
-    assert not life.others[0].alive()
+    assert not [process for process in life.others if process.alive()]
 
 
 @pytest.mark.skipif(limits.groups_obstacle() is not None, reason="no control groups here")
@@ -221,6 +245,17 @@ async def ready(here: Place, name: str) -> None:
     async with asyncio.timeout(10):
         while not (here.home(await here.listed(name)) / "ready").exists():
             await asyncio.sleep(0.02)
+
+
+def processes_of(volume: str) -> list[str]:
+    """Processes that have this home in sight."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                if volume in (entry / "mountinfo").read_text():
+                    found.append((entry / "cmdline").read_text())
+    return found
 
 
 def left_behind(here: Place, name: str) -> list[str]:

@@ -6,10 +6,12 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import suppress
 from ipaddress import IPv4Network
 from pathlib import Path
+from typing import IO
 from uuid import UUID
 
 from codehub.runtimes.errors import ImageUnavailable, NotFound, RuntimeFault
@@ -27,6 +29,8 @@ from codehub.runtimes.protocols import Instance, InstanceSpec, PullProgress, Sta
 PROBE_SECONDS = 1.5
 LOOK_SECONDS = 0.2
 END_LOOK_SECONDS = 0.02
+BIRTH_SECONDS = 10.0
+"""How long a shim that another codehub starts may take to say that it lives."""
 DEATH_SECONDS = 10.0
 """How long a killed sandbox may take to be gone, on a machine that is short of everything."""
 LAST_SECONDS = 1.0
@@ -102,14 +106,23 @@ class LocalInstances:
                 raise RuntimeFault(f"the name {spec.name} belongs to another incarnation")
             lock = (folder / LOCK).open("a")
         with lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:  # its shim lives, or is being started by another
-                return spec.name
-            if record.life and not all_gone(record.life.processes, DEATH_SECONDS):
-                raise RuntimeFault(f"the remains of {spec.name} do not end")
-            self._run_shim(folder, record.plan, lock.fileno())
+            if self._take(lock, folder):
+                if record.life and not all_gone(record.life.processes, DEATH_SECONDS):
+                    raise RuntimeFault(f"the remains of {spec.name} do not end")
+                self._run_shim(folder, record.plan, lock.fileno())
         return spec.name
+
+    def _take(self, lock: IO[str], folder: Path) -> bool:
+        """Get the lock that makes a shim the only one. False where one lives; another's that begins is waited for."""
+        deadline = time.monotonic() + BIRTH_SECONDS
+        while not _locked(lock):
+            record = Record.read(folder)
+            if record and record.life and record.life.shim.alive():
+                return False
+            if time.monotonic() > deadline:
+                raise RuntimeFault(f"{folder.name} is held by somebody who does not start it")
+            time.sleep(END_LOOK_SECONDS)
+        return True
 
     def _plan(self, spec: InstanceSpec) -> Plan:
         home = self._volumes.require(spec.volume)
@@ -206,11 +219,7 @@ class LocalInstances:
 
     def _is_over(self, record: Record, folder: Path) -> bool:
         with (folder / LOCK).open("a") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return False
-        return record.life is None or all_gone(record.life.processes, LAST_SECONDS)
+            return _locked(lock) and (record.life is None or all_gone(record.life.processes, LAST_SECONDS))
 
     async def logs(self, instance_id: str, tail: int) -> AsyncGenerator[bytes, None]:
         """Both streams as they came, line by line. A workspace prints what it likes, so nothing is decoded here."""
@@ -231,6 +240,15 @@ class LocalInstances:
         if record is None or record.plan.installation != self._installation:
             raise NotFound(f"there is no instance {instance_id}")
         return record
+
+
+def _locked(file: IO[str]) -> bool:
+    """Whether the file is locked now, by us."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 async def _end(life: Life, seconds: float) -> bool:

@@ -80,7 +80,7 @@ def close_off(pid: int, networks: Sequence[IPv4Network]) -> None:
         raise OSError("its network namespace could not be closed off")
 
 
-def command(pid: int, ready: int, become: Sequence[str]) -> list[str]:
+def command(pid: int, ready: int, end: int, become: Sequence[str]) -> list[str]:
     """The program that connects the process's network namespace, under the user that `become` changes to. It has no
     files, no privileges and few system calls, and lets nobody in."""
     program = [
@@ -92,6 +92,7 @@ def command(pid: int, ready: int, become: Sequence[str]) -> list[str]:
         "--enable-sandbox",
         "--enable-seccomp",
         f"--ready-fd={ready}",
+        f"--exit-fd={end}",
         str(pid),
         "tap0",
     ]
@@ -100,14 +101,15 @@ def command(pid: int, ready: int, become: Sequence[str]) -> list[str]:
 
 
 def start(pid: int, become: Sequence[str]) -> subprocess.Popen[bytes]:
-    """Connect it, and return when that is done. What it prints goes where our own errors go."""
+    """Connect it, and return when that is done. What it prints goes where our own errors go. It ends when the other end
+    of a pipe is closed, which this process holds and never closes: with it, that is."""
     reading, writing = os.pipe()
-    try:
-        process = subprocess.Popen(
-            command(pid, writing, become), stdin=subprocess.DEVNULL, stdout=sys.stderr, pass_fds=[writing]
-        )
-    finally:
-        os.close(writing)
+    end, _ = os.pipe()
+    process = subprocess.Popen(
+        command(pid, writing, end, become), stdin=subprocess.DEVNULL, stdout=sys.stderr, pass_fds=[writing, end]
+    )
+    os.close(writing)
+    os.close(end)
     with os.fdopen(reading, "rb") as ready:
         if not ready.read(1):
             raise OSError(f"slirp4netns ended with code {process.wait()}")

@@ -74,7 +74,7 @@ class Life:
 
     shim: Process
     others: tuple[Process, ...] = ()
-    """The first process of the sandbox, which ends after all others in it; then the one that carries its network."""
+    """The first process of the sandbox, which is gone after all others in it; then the one that carries its network."""
     ending: str = ""
     """How it ended; empty while it runs, and for ever where the shim could not say."""
 

@@ -65,16 +65,19 @@ def become(plan: Plan) -> list[str]:
     return ["setpriv", *user, "--no-new-privs", "--pdeathsig=KILL", "--"]
 
 
-def command(plan: Plan, folder: Path, arguments: int, information: int) -> list[str]:
+def command(plan: Plan, folder: Path, arguments: int) -> list[str]:
     """The whole chain. What bubblewrap is to do comes through a descriptor: a command line is there for all to read,
-    and the environment in it is not for all."""
+    and the environment in it is not for all.
+
+    There is a pid namespace around bubblewrap's own, whose first process waits at the gate and then becomes bubblewrap:
+    when that one dies the kernel ends all of it. Bubblewrap alone, killed while it starts, may leave a child behind."""
     return [
         *_show(view(plan, folder)),
         *become(plan),
-        *("unshare", "--user", "--map-root-user", "--net", "--"),
+        *("unshare", "--user", "--map-root-user", "--net", "--pid", "--kill-child", "--"),
         *("sh", "-c", _AT_THE_GATE, "sh"),
         *limits.command(plan.memory_bytes, plan.pids),
-        *("bwrap", "--args", str(arguments), "--info-fd", str(information), "--", *plan.argv),
+        *("bwrap", "--args", str(arguments), "--", *plan.argv),
     ]
 
 

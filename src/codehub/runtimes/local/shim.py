@@ -8,7 +8,6 @@ SIGTERM asks the IDE to end. The shim inherits the instance's lock and holds it 
 never a second one for the same instance."""
 
 import ctypes
-import json
 import os
 import select
 import signal
@@ -83,22 +82,17 @@ class Shim:
             stack.callback(lambda: all_gone(self._life.others, END_SECONDS))
             output, printed = os.pipe()
             stack.callback(os.close, output)
-            sandboxed, gate, information = self._hold_at_gate(printed)
+            sandboxed, gate = self._hold_at_gate(printed)
             stack.callback(_kill, sandboxed)
             os.close(printed)
-            connection = None
-            if gate.recv(1):
-                if group is not None:
-                    group.add(sandboxed.pid)
-                network.close_off(sandboxed.pid, network.barred(self._plan.barred))
-                if self._connected:
-                    connection = network.start(sandboxed.pid, sandbox.become(self._plan))
-                    stack.callback(_kill, connection)
-                    if group is not None:
-                        group.add(connection.pid)
-                gate.send(b"\n")
+            if not gate.recv(1):
+                sandboxed.wait()
+                return self._failure(output)
+            connection = self._surround(children(sandboxed.pid), group)
+            if connection:
+                stack.callback(_kill, connection)
+            gate.send(b"\n")
             gate.close()
-            self._note_processes(information, connection)
             return self._stand_by(sandboxed, connection, output)
 
     def _make_etc(self) -> None:
@@ -107,34 +101,38 @@ class Shim:
         for name, content in sandbox.made_files(self._plan, network=self._connected).items():
             (etc / name).write_text(content)
 
-    def _hold_at_gate(self, printed: int) -> tuple[subprocess.Popen[bytes], socket.socket, int]:
+    def _hold_at_gate(self, printed: int) -> tuple[subprocess.Popen[bytes], socket.socket]:
         """Start the chain that becomes the sandbox. It waits in its new namespaces until it is told to go on."""
         arguments = os.memfd_create("arguments")
         os.write(arguments, b"".join(os.fsencode(each) + b"\0" for each in sandbox.arguments(self._plan, self._folder)))
         os.lseek(arguments, 0, os.SEEK_SET)
         gate, its_side = socket.socketpair()
-        information, its_word = os.pipe()
         process = subprocess.Popen(
-            sandbox.command(self._plan, self._folder, arguments, its_word),
+            sandbox.command(self._plan, self._folder, arguments),
             stdin=its_side.fileno(),
             stdout=printed,
             stderr=printed,
             cwd="/",
-            pass_fds=[arguments, its_word],
+            pass_fds=[arguments],
         )
         its_side.close()
-        os.close(its_word)
         os.close(arguments)
-        return process, gate, information
+        return process, gate
 
-    def _note_processes(self, information: int, connection: subprocess.Popen[bytes] | None) -> None:
-        """Write down who has to be gone before the instance is. Where there is no word of the sandbox, it failed."""
-        with os.fdopen(information) as file:
-            told = file.read()
-        pids = [json.loads(told)["child-pid"]] if told else []
-        pids += [connection.pid] if connection else []
-        with suppress(OSError):  # gone already, and about to be noticed
-            self._note(replace(self._life, others=tuple(map(Process.of, pids))))
+    def _surround(self, held: list[int], group: limits.Group | None) -> subprocess.Popen[bytes] | None:
+        """Before the one at the gate may go on: write it down, limit it, close it off and connect it."""
+        (first,) = held
+        self._note(replace(self._life, others=(Process.of(first),)))
+        if group is not None:
+            group.add(first)
+        network.close_off(first, network.barred(self._plan.barred))
+        if not self._connected:
+            return None
+        connection = network.start(first, sandbox.become(self._plan))
+        self._note(replace(self._life, others=(*self._life.others, Process.of(connection.pid))))
+        if group is not None:
+            group.add(connection.pid)
+        return connection
 
     def _stand_by(
         self, sandboxed: subprocess.Popen[bytes], connection: subprocess.Popen[bytes] | None, output: int
@@ -159,14 +157,15 @@ class Shim:
             look = 0 if look == 0 or self._publish() else min(look * 1.1, LONGEST_LOOK_SECONDS)
 
     def _epilogue(self, code: int, output: int) -> str:
-        """What bubblewrap knows of the end it tells at once; the last process may outlive it by a moment."""
-        all_gone(self._life.others[:1], END_SECONDS)
         while self._keep(output):
             continue
-        if not self._life.others:
-            said = b" ".join(line.strip() for line in last_lines(self._folder, 2)).decode(errors="replace")
-            return f"could not be started: {said}"
-        return f"exited with code {code}"
+        return f"exited with code {code if code >= 0 else 128 - code}"
+
+    def _failure(self, output: int) -> str:
+        while self._keep(output):
+            continue
+        said = b" ".join(line.strip() for line in last_lines(self._folder, 2)).decode(errors="replace")
+        return f"could not be started: {said}"
 
     def _keep(self, output: int) -> bool:
         """Add what was printed to the log; False when nobody is left to print."""
@@ -175,11 +174,13 @@ class Shim:
         return bool(piece)
 
     def _ask_to_end(self) -> None:
-        """The first process of a pid namespace never hears SIGTERM; those that it started are the IDE, and orphans."""
-        for process in self._life.others[:1]:
-            for pid in children(process.pid):
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGTERM)
+        """The first processes of the two pid namespaces never hear SIGTERM. The children of the inner one are the IDE,
+        and orphans."""
+        for outer in self._life.others[:1]:
+            for inner in children(outer.pid):
+                for pid in children(inner):
+                    with suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGTERM)
 
     def _publish(self) -> bool:
         """Give the IDE's socket its name outside, if it is there. As a further name of the same socket, made without
