@@ -1,5 +1,6 @@
 """`codehub up`, `down`, `status`, `doctor` and `reset`: the stack as one thing that a person starts and stops."""
 
+import asyncio
 import dataclasses
 import json
 import os
@@ -139,9 +140,10 @@ def reset(
 ) -> None:
     """Delete everything that codehub keeps in its data folder, after saying what that is."""
     from codehub.stack import removal
+    from codehub.stack.homes import count_homes, remove_homes
     from codehub.stack.running import find_running
 
-    folder = _data_folder()
+    settings, folder = _settings(), _data_folder()
     if find_running(folder) is not None:
         raise CodehubError("codehub is running.", "Stop it first with: codehub down")
     losses = removal.losses(folder)
@@ -151,8 +153,11 @@ def reset(
     typer.echo(f"This will be deleted from {folder.path}, and cannot be brought back:")
     for loss in losses:
         typer.echo(f"  {loss}")
+    if count := asyncio.run(count_homes(settings, folder)):
+        typer.echo(f"  and the homes of {count} workspaces that are not archived, where they run")
     if not yes:
         typer.confirm("Delete all of it?", abort=True)
+    asyncio.run(remove_homes(settings, folder))
     removal.remove(folder)
     typer.echo("Deleted.")
 

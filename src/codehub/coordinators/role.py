@@ -49,7 +49,8 @@ class CoordinatorRole:
         fence = Fence()
         async with contextlib.AsyncExitStack() as opened:
             installation = await installation_id(self.database_url)
-            runtime = await open_runtime(self.settings, installation, fence)
+            self._leave_word(installation)
+            runtime = await open_runtime(self.settings, installation, fence.check)
             opened.push_async_callback(runtime.close)
             redis = Redis.from_url(self.redis_url)
             opened.push_async_callback(redis.aclose)
@@ -75,3 +76,9 @@ class CoordinatorRole:
             supervisor.reports = self.reports
             log.info("coordinators ready", runtime=runtime.name, installation=installation)
             await supervisor.run()
+
+    def _leave_word(self, installation: str) -> None:
+        """For `codehub reset`, which must know what is ours on an engine when no database can tell it any more."""
+        folder = self.settings.codehub.data_dir
+        if folder.is_dir():
+            (folder / "installation").write_text(f"{installation}\n")

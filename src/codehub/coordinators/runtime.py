@@ -1,6 +1,7 @@
 """The runtime of this installation: the one that is set, or the one that this machine can do."""
 
-from codehub.coordinators.leadership import Fence
+from collections.abc import Callable
+
 from codehub.errors import ServiceError
 from codehub.images.local_ide import LocalTool, installed
 from codehub.images.tools import TOOLS
@@ -9,6 +10,8 @@ from codehub.runtimes.errors import RuntimeAway
 from codehub.runtimes.local.runtime import LocalRuntime
 from codehub.settings import Settings
 
+Fence = Callable[[], None]
+
 
 async def open_runtime(settings: Settings, installation: str, fence: Fence) -> DockerRuntime | LocalRuntime:
     """With `auto`, Docker where an engine answers, and sandboxed processes where none does."""
@@ -16,17 +19,32 @@ async def open_runtime(settings: Settings, installation: str, fence: Fence) -> D
     if config.kind != "local":
         away = await _engine_away(installation, config.docker_host)
         if away is None:
-            return DockerRuntime(installation, config.docker_host, fence.check, homes_folder=settings.homes_folder)
+            return _docker(settings, installation, fence)
         if config.kind == "docker":
             raise ServiceError(
                 f"No Docker engine answers on {config.docker_host}: {away}.",
                 "Start one, or set RUNTIME=local to run workspaces without.",
             )
+    return _local(settings, installation, fence)
 
+
+async def open_runtimes(settings: Settings, installation: str) -> list[DockerRuntime | LocalRuntime]:
+    """Every runtime that the installation may have used, for whoever removes it. Nobody leads then: no fence."""
+    local = _local(settings, installation, lambda: None)
+    if await _engine_away(installation, settings.runtime.docker_host) is not None:
+        return [local]
+    return [_docker(settings, installation, lambda: None), local]
+
+
+def _docker(settings: Settings, installation: str, fence: Fence) -> DockerRuntime:
+    return DockerRuntime(installation, settings.runtime.docker_host, fence, homes_folder=settings.homes_folder)
+
+
+def _local(settings: Settings, installation: str, fence: Fence) -> LocalRuntime:
     def find(name: str) -> LocalTool | None:
         return installed(TOOLS[name], settings.ide_folder) if name in TOOLS else None
 
-    return LocalRuntime(settings.codehub.data_dir, installation, find, fence.check)
+    return LocalRuntime(settings.codehub.data_dir, installation, find, fence)
 
 
 async def _engine_away(installation: str, host: str) -> RuntimeAway | None:

@@ -63,11 +63,21 @@ class DataFolder:
     def of(self, service: str) -> Path:
         return self.path / service
 
+    @property
+    def installation(self) -> Path:
+        """Which installation the workspaces outside this folder belong to, once a coordinator has run."""
+        return self.path / "installation"
+
     def made_here(self) -> list[Path]:
         """Everything in the folder that codehub made; the rest is not codehub's to remove. The version goes last."""
-        services = [self.of("postgres"), self.of("valkey"), self.of("seaweedfs"), self.path / "run", self.path / "ide"]
-        files = [self.state, self.credentials, self.ports, self.lock, self.version_file]
-        return [path for path in (*services, self.archives, self.logs, self.programs, *files) if path.exists()]
+        services = [self.of(name) for name in ("postgres", "valkey", "seaweedfs")]
+        workspaces = [self.path / name for name in ("local", "homes", "ide")]
+        files = [self.installation, self.state, self.credentials, self.ports, self.lock, self.version_file]
+        return [
+            path
+            for path in (*services, *workspaces, self.path / "run", self.archives, self.logs, self.programs, *files)
+            if path.exists()
+        ]
 
     def prepare(self) -> None:
         """Make the folder, or make sure that it is one of ours that we may use; else nothing in it is touched."""
