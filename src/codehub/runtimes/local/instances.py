@@ -128,10 +128,10 @@ class LocalInstances:
         home = self._volumes.require(spec.volume)
         tool = self._tool(spec.image)
         environment = {**tool.environment, **spec.environment}
-        if any(
-            "\0" in text for pair in environment.items() for text in pair
-        ):  # would end one argument and begin another
-            raise RuntimeFault("the environment contains a zero byte")
+        if any("\0" in text for pair in environment.items() for text in pair):
+            raise RuntimeFault(
+                "the environment contains a zero byte, which would begin another argument of the sandbox"
+            )
         inside, socket = self._folders.sockets(spec.name)
         return Plan(
             name=spec.name,

@@ -10,7 +10,6 @@ import platform
 import re
 import signal
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,9 @@ PERIOD_MICROSECONDS = 100_000
 OWN_PIDS = 4
 """Processes that keep the workspace going and are counted with it."""
 EMPTY_SECONDS = 5.0
+MAKE_TRIES = 3
+NOT_EVERYWHERE = ("memory.swap.max", "memory.memsw.limit_in_bytes")
+"""Not every kernel counts swap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,36 +35,27 @@ class Group:
     name: str
 
     def make(self, memory_bytes: int, cpus: float, pids: int) -> None:
-        quota = str(int(cpus * PERIOD_MICROSECONDS))
+        """Whoever leaves as the last removes the folder around all groups, maybe just now: then it is made again."""
+        for _ in range(MAKE_TRIES - 1):
+            with suppress(FileNotFoundError):
+                return self._make(memory_bytes, cpus, pids)
+        return self._make(memory_bytes, cpus, pids)
+
+    def _make(self, memory_bytes: int, cpus: float, pids: int) -> None:
         if unified():
             for parent in (ROOT, ROOT / PARENT):
                 parent.mkdir(exist_ok=True)
-                _write(parent / "cgroup.subtree_control", " ".join(f"+{each}" for each in CONTROLLERS))
-        for controller in ("cpu",) if unified() else (*CONTROLLERS, "cpuacct"):
-            self._folder(controller).mkdir(parents=True, exist_ok=True)
-        values: Mapping[tuple[str, str], str] = (
-            {
-                ("memory", "memory.max"): str(memory_bytes),
-                ("memory", "memory.swap.max"): "0",
-                ("cpu", "cpu.max"): f"{quota} {PERIOD_MICROSECONDS}",
-                ("pids", "pids.max"): str(pids + OWN_PIDS),
-            }
-            if unified()
-            else {
-                ("memory", "memory.limit_in_bytes"): str(memory_bytes),
-                ("memory", "memory.memsw.limit_in_bytes"): str(memory_bytes),  # memory and swap together: no swap
-                ("cpu", "cpu.cfs_quota_us"): quota,
-                ("pids", "pids.max"): str(pids + OWN_PIDS),
-            }
-        )
-        for (controller, file), value in values.items():
+                (parent / "cgroup.subtree_control").write_text(" ".join(f"+{each}" for each in CONTROLLERS))
+        for folder in self._folders():
+            folder.mkdir(parents=True, exist_ok=True)
+        for (controller, file), value in _settings(memory_bytes, cpus, pids).items():
             path = self._folder(controller) / file
-            if path.exists() or "sw" not in file:  # not every kernel counts swap
-                _write(path, value)
+            if path.exists() or file not in NOT_EVERYWHERE:
+                path.write_text(value)
 
     def add(self, pid: int) -> None:
         for folder in self._folders():
-            _write(folder / "cgroup.procs", str(pid))
+            (folder / "cgroup.procs").write_text(str(pid))
 
     def out_of_memory(self) -> bool:
         """Whether a process of it was killed because the whole had reached its limit."""
@@ -153,5 +146,19 @@ def command(memory_bytes: int, pids: int) -> list[str]:
     return ["prlimit", *limits, "--"]
 
 
-def _write(path: Path, value: str) -> None:
-    path.write_text(value)
+def _settings(memory_bytes: int, cpus: float, pids: int) -> dict[tuple[str, str], str]:
+    """What to write into which file of which controller. Nobody gets swap: it would only make the end slow."""
+    quota, most_pids = str(int(cpus * PERIOD_MICROSECONDS)), str(pids + OWN_PIDS)
+    if unified():
+        return {
+            ("memory", "memory.max"): str(memory_bytes),
+            ("memory", "memory.swap.max"): "0",
+            ("cpu", "cpu.max"): f"{quota} {PERIOD_MICROSECONDS}",
+            ("pids", "pids.max"): most_pids,
+        }
+    return {
+        ("memory", "memory.limit_in_bytes"): str(memory_bytes),
+        ("memory", "memory.memsw.limit_in_bytes"): str(memory_bytes),  # memory and swap together
+        ("cpu", "cpu.cfs_quota_us"): quota,
+        ("pids", "pids.max"): most_pids,
+    }

@@ -2,6 +2,7 @@
 
 import os
 from collections import deque
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 
@@ -18,14 +19,13 @@ class Log:
         self._file = self._open()
 
     def write(self, piece: bytes) -> None:
-        if self._file.tell() + len(piece) > PART_BYTES:
-            self._file.close()
-            self._path.rename(older(self._path))
-            self._file = self._open()
-        self._file.write(piece)
-
-    def close(self) -> None:
-        self._file.close()
+        """What does not find room on the disk is lost: words, not the workspace."""
+        with suppress(OSError):
+            if self._file.tell() + len(piece) > PART_BYTES:
+                self._path.rename(older(self._path))
+                self._file.close()
+                self._file = self._open()
+            self._file.write(piece)
 
     def _open(self) -> FileIO:
         """Every piece is in the file when `write` returns: a killed shim takes no last words with it."""

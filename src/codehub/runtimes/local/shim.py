@@ -69,7 +69,7 @@ class Shim:
             if group is not None and group.out_of_memory():
                 ending += ", out of memory"
         except OSError as error:
-            ending = f"could not be started: {error}"
+            ending = f"its shim failed: {error}"
         self._plan.socket.unlink(missing_ok=True)
         if group is not None:
             group.remove()
@@ -121,7 +121,9 @@ class Shim:
 
     def _surround(self, held: list[int], group: limits.Group | None) -> subprocess.Popen[bytes] | None:
         """Before the one at the gate may go on: write it down, limit it, close it off and connect it."""
-        (first,) = held
+        if not held:
+            raise ChildProcessError("the sandbox ended before it began")
+        first = held[0]
         self._note(replace(self._life, others=(Process.of(first),)))
         if group is not None:
             group.add(first)
@@ -189,7 +191,7 @@ class Shim:
         partial.unlink(missing_ok=True)
         try:
             os.link(self._plan.inside / Path(sandbox.SOCKET).name, partial, follow_symlinks=False)
-        except FileNotFoundError:
+        except (FileNotFoundError, PermissionError):  # not there, or a folder
             return False
         if not stat.S_ISSOCK(partial.lstat().st_mode):
             partial.unlink()
