@@ -1,4 +1,4 @@
-"""What every runtime promises, shown on the remembered one and on a real Docker engine."""
+"""What every runtime promises, shown on the remembered one, on sandboxed processes and on a real Docker engine."""
 
 import asyncio
 import uuid

@@ -180,6 +180,19 @@ async def test_what_cannot_be_started_says_why(here: Place) -> None:
     assert b"/usr/bin/not-there: No such file" in said
 
 
+async def test_starts_and_stops_side_by_side_leave_no_process_that_is_not_listed(here: Place) -> None:
+    runtime, spec = here.open(), await here.spec()
+    for _ in range(8):
+        calls = [runtime.instances.start(spec), runtime.instances.stop(spec.name, 0), here.open().instances.start(spec)]
+        await asyncio.gather(*calls, return_exceptions=True)
+    async with asyncio.timeout(20):
+        while await runtime.instances.list():
+            with suppress(RuntimeFault):
+                await runtime.instances.stop(spec.name, 0)
+    assert processes_of(spec.volume) == []
+    assert left_behind(here, spec.name) == []
+
+
 async def test_a_stop_lets_it_save_its_work(here: Place) -> None:
     script = "trap 'sleep 0.3; echo saved > work; exit 0' TERM; touch ready; while :; do sleep 0.05; done"
     spec = await here.spec(here.add_tool("careful", "/bin/sh", "-c", script))

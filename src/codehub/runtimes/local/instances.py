@@ -2,6 +2,7 @@
 
 import asyncio
 import fcntl
+import os
 import re
 import signal
 import subprocess
@@ -107,8 +108,7 @@ class LocalInstances:
             lock = (folder / LOCK).open("a")
         with lock:
             if self._take(lock, folder):
-                if record.life and not all_gone(record.life.processes, DEATH_SECONDS):
-                    raise RuntimeFault(f"the remains of {spec.name} do not end")
+                self._bury(folder)
                 self._run_shim(folder, record.plan, lock.fileno())
         return spec.name
 
@@ -122,7 +122,15 @@ class LocalInstances:
             if time.monotonic() > deadline:
                 raise RuntimeFault(f"{folder.name} is held by somebody who does not start it")
             time.sleep(END_LOOK_SECONDS)
+        if not _names(folder / LOCK, lock):
+            raise RuntimeFault(f"{folder.name} was stopped while it was started")
         return True
+
+    def _bury(self, folder: Path) -> None:
+        """Wait for what is left of an earlier life, whose shim is dead."""
+        record = Record.read(folder)
+        if record and record.life and not all_gone(record.life.processes, DEATH_SECONDS):
+            raise RuntimeFault(f"the remains of {folder.name} do not end")
 
     def _plan(self, spec: InstanceSpec) -> Plan:
         home = self._volumes.require(spec.volume)
@@ -204,22 +212,20 @@ class LocalInstances:
             await trees.remove(await asyncio.to_thread(self._folders.thrown_away))
 
     def _let_go(self, name: str) -> None:
-        """Take out of sight what is left of it. Its shim may have told of more processes since it was asked to end."""
+        """Take out of sight what is left of it, while nobody can start it again. Its shim may have told of more
+        processes since it was asked to end."""
         folder = self._folders.instance(name)
         with self._folders.alone():
             record = self._require(name)
-            if not self._is_over(record, folder):
-                raise RuntimeFault(f"{name} does not end, or was started again")
-            self._fence()
-            if limits.groups_obstacle() is None:
-                limits.Group(name).remove()
-            record.plan.socket.unlink(missing_ok=True)
-            self._folders.throw_away(record.plan.inside)
-            self._folders.throw_away(folder)
-
-    def _is_over(self, record: Record, folder: Path) -> bool:
-        with (folder / LOCK).open("a") as lock:
-            return _locked(lock) and (record.life is None or all_gone(record.life.processes, LAST_SECONDS))
+            with (folder / LOCK).open("a") as lock:
+                if not _locked(lock) or (record.life and not all_gone(record.life.processes, LAST_SECONDS)):
+                    raise RuntimeFault(f"{name} does not end, or was started again")
+                self._fence()
+                if limits.groups_obstacle() is None:
+                    limits.Group(name).remove()
+                record.plan.socket.unlink(missing_ok=True)
+                self._folders.throw_away(record.plan.inside)
+                self._folders.throw_away(folder)
 
     async def logs(self, instance_id: str, tail: int) -> AsyncGenerator[bytes, None]:
         """Both streams as they came, line by line. A workspace prints what it likes, so nothing is decoded here."""
@@ -249,6 +255,14 @@ def _locked(file: IO[str]) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def _names(path: Path, file: IO[str]) -> bool:
+    """Whether the path still stands for the open file: one who waited for a lock may hold it on what is thrown away."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
 
 
 async def _end(life: Life, seconds: float) -> bool:

@@ -46,14 +46,17 @@ exec "$@"
 """
 
 
+def host_name(plan: Plan) -> str:
+    return f"ws-{plan.workspace_id.hex[:8]}"
+
+
 def made_files(plan: Plan, *, network: bool) -> Mapping[str, str]:
     """The files of the workspace's own /etc, by name."""
-    host_name = f"ws-{plan.workspace_id.hex[:8]}"
     return {
         "passwd": f"root:x:0:0:root:/:/usr/sbin/nologin\ncoder:x:{UID}:{UID}:coder:{HOME}:/bin/bash\n",
         "group": f"root:x:0:\ncoder:x:{UID}:\n",
-        "hostname": f"{host_name}\n",
-        "hosts": f"127.0.0.1 localhost {host_name}\n::1 localhost\n",
+        "hostname": f"{host_name(plan)}\n",
+        "hosts": f"127.0.0.1 localhost {host_name(plan)}\n::1 localhost\n",
         "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n",
         "resolv.conf": f"nameserver {NAME_SERVER}\noptions edns0\n" if network else "",
     }
@@ -87,7 +90,9 @@ def view(plan: Plan, folder: Path) -> dict[Path, Path]:
     if plan.uid is None:
         return {source: source for source in sources}
     hidden = [parent for source in sources for parent in source.resolve().parents]
-    place = next(each for each in VIEWS if each.is_dir() and each not in hidden)
+    place = next((each for each in VIEWS if each.is_dir() and each not in hidden), None)
+    if place is None:
+        raise FileNotFoundError(f"none of {', '.join(map(str, VIEWS))} is there and free of what is to be shown")
     return {source: place / str(number) for number, source in enumerate(sources)}
 
 
@@ -107,7 +112,7 @@ def arguments(plan: Plan, folder: Path) -> list[str]:
     told: list[str] = [
         *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
         *("--disable-userns", "--uid", str(UID), "--gid", str(UID), "--cap-drop", "ALL"),
-        *("--die-with-parent", "--new-session", "--hostname", f"ws-{plan.workspace_id.hex[:8]}"),
+        *("--die-with-parent", "--new-session", "--hostname", host_name(plan)),
     ]
     for path in SYSTEM:
         told += _system(path)

@@ -153,17 +153,18 @@ class Shim:
                 os.read(self._signals, READ_BYTES)
                 self._ask_to_end()
             if ended in ready:
-                return self._epilogue(sandboxed.wait(), output)
+                return self._ending(sandboxed.wait(), output)
             if connection and lost in ready:
                 return f"was ended because slirp4netns, which carries its network, ended with code {connection.wait()}"
             look = 0 if look == 0 or self._publish() else min(look * 1.1, LONGEST_LOOK_SECONDS)
 
-    def _epilogue(self, code: int, output: int) -> str:
+    def _ending(self, code: int, output: int) -> str:
         while self._keep(output):
             continue
         return f"exited with code {code if code >= 0 else 128 - code}"
 
     def _failure(self, output: int) -> str:
+        """It did not even come to the gate."""
         while self._keep(output):
             continue
         said = b" ".join(line.strip() for line in last_lines(self._folder, 2)).decode(errors="replace")
