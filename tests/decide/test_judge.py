@@ -49,10 +49,10 @@ def test_a_home_is_running_standby_or_lost(key: str | None, before: Phase) -> No
         row = workspace(home_volume=HOME, archive_key=key, phase=before, conditions=seen(volume, archive, container))
         if volume == "gone":
             expected = Phase.ERROR
-        elif volume == "there" and container != "unseen":
-            expected = Phase.RUNNING if container == "ready" else Phase.STANDBY
+        elif container == "ready" and volume == "there":
+            expected = Phase.RUNNING
         else:
-            expected = before
+            expected = before if container in ("ready", "unseen") else Phase.STANDBY
         assert judge(row, POLICY.max_retries) is expected, (volume, archive, container)
 
 

@@ -52,7 +52,7 @@ class MemoryController:
                         row,
                         phase=each.phase,
                         phase_changed_at=row.phase_changed_at if each.phase is row.phase else now,
-                        judged_at=each.workspace.observed_at,
+                        judged_at=each.judged_at,
                     )
                     for row, each in same
                 )

@@ -12,9 +12,9 @@ from uuid import UUID
 from tests.simulation.memory_triggers import Touched, is_revision, notified
 
 from codehub.decide.orphans import Found, OrphanKind
-from codehub.model.states import Desired, Operation, Phase
+from codehub.model.states import Desired, Operation, Phase, Step
 from codehub.model.templates import Template
-from codehub.model.workspace import Request, Workspace
+from codehub.model.workspace import Request, Workspace, archive_key
 from codehub.store.history import Event, EventKind, request_event
 from codehub.store.protocols import Listing, NewArchive, Notice
 
@@ -57,12 +57,37 @@ def is_settled(row: Workspace) -> bool:
     return row.operation is Operation.NONE and row.request is None and (at_its_wish or at_rest_in_error) and judged
 
 
+_ARCHIVE_STORED = (Step.VERIFIED, Step.RELEASE, Step.RELEASED, Step.UPLOADED)
+
+
+def _has_its_ground(row: Workspace) -> bool:
+    match row.operation:
+        case Operation.PROVISIONING:
+            return row.op_volume is not None and row.archive_key is None
+        case Operation.RESTORING:
+            return row.op_volume is not None and row.archive_key is not None
+        case Operation.STARTING:
+            return row.home_volume is not None
+        case Operation.ARCHIVING:
+            return row.current_volume is not None
+        case Operation.CREATE_EMPTY_ARCHIVE:
+            return row.home_volume is None
+        case _:
+            return True
+
+
 def broken_constraint(row: Workspace) -> str | None:
     """The first constraint of the table that the row breaks."""
     constraints = {
         "deleted_is_wished": (row.desired_state is Desired.DELETED) == (row.deleted_at is not None),
         "one_volume_at_a_time": row.home_volume is None or row.op_volume is None,
-        "step_of_an_operation": (row.operation is Operation.NONE) == (row.op_step is None),
+        "operation_is_whole": row.op_step is None
+        if row.operation is Operation.NONE
+        else None not in (row.op_step, row.op_id, row.op_clock_at),
+        "operation_has_its_ground": _has_its_ground(row),
+        "home_is_let_go": row.op_step not in (Step.RELEASE, Step.RELEASED) or row.home_volume is None,
+        "stored_archive_is_named": row.op_step not in _ARCHIVE_STORED
+        or (row.archive_op_id is not None and row.archive_key == archive_key(row.id, row.archive_op_id)),
         "error_has_no_operation": row.phase is not Phase.ERROR or row.operation is Operation.NONE,
     }
     return next((name for name, kept in constraints.items() if not kept), None)

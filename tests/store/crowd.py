@@ -29,7 +29,7 @@ WORKSPACES = """
     )
     INSERT INTO workspaces (
         id, owner_user_id, name, desired_state, deleted_at, phase, phase_changed_at, last_access_at, operation, op_step,
-        op_started_at, home_volume, archive_key, error_reason, observed_at, judged_at, conditions
+        op_id, op_clock_at, op_started_at, home_volume, archive_key, error_reason, observed_at, judged_at, conditions
     )
     SELECT kinds.id, owners.id, 'workspace ' || n,
         CASE WHEN phase = 'ERROR' OR operation = 'STARTING' OR share >= 996 THEN 'RUNNING'
@@ -37,6 +37,8 @@ WORKSPACES = """
         CASE WHEN phase = 'DELETED' THEN since END,
         phase, since, since, operation,
         CASE operation WHEN 'STARTING' THEN 'pull' WHEN 'ARCHIVING' THEN 'archive' END,
+        CASE WHEN operation <> 'NONE' THEN kinds.id END,
+        CASE WHEN operation <> 'NONE' THEN since END,
         CASE WHEN operation <> 'NONE' THEN since END,
         CASE WHEN phase IN ('STANDBY', 'RUNNING', 'ERROR') THEN 'ws-' || kinds.id END,
         archive_key,

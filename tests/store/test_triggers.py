@@ -11,10 +11,12 @@ CHANNELS = ("ws_sse", "ws_wake", "ws_deleted")
 SSE, WAKE, DELETED = CHANNELS
 OWNER = uuid4()
 
+BEGUN = "operation = 'STOPPING', op_step = 'stop', op_id = gen_random_uuid(), op_clock_at = now()"
+
 TABLE = [
     # from this state, after this change, these channels are notified
     ("", "phase = 'STANDBY'", [SSE]),
-    ("", "operation = 'STARTING', op_step = 'pull'", [SSE]),
+    ("", BEGUN, [SSE]),
     ("", "error_reason = 'Timeout'", [SSE]),
     ("", "desired_state = 'STANDBY'", [SSE, WAKE]),
     ("", "name = 'another'", [SSE]),
@@ -53,7 +55,7 @@ API_CHANGES = [
 OTHER_CHANGES = [
     """conditions = '{"a": 1}', observed_at = now()""",
     "phase = 'STANDBY'",
-    "operation = 'STARTING', op_step = 'pull'",
+    BEGUN,
     "error_reason = 'Timeout'",
     "last_access_at = now()",
     """request = '{"kind": "recover"}'""",
@@ -67,10 +69,21 @@ REFUSED = [
     "desired_reason = 'whim'",
     "phase = 'ASLEEP'",
     "phase = NULL",
-    "operation = 'DANCING', op_step = 'pull'",
-    "operation = 'STARTING'",
-    "op_step = 'pull'",
-    "phase = 'ERROR', operation = 'STARTING', op_step = 'pull'",
+    BEGUN.replace("STOPPING", "DANCING"),
+    "operation = 'STOPPING'",
+    "op_step = 'stop'",
+    f"phase = 'ERROR', {BEGUN}",
+    BEGUN.replace("op_id = gen_random_uuid()", "op_id = NULL"),
+    BEGUN.replace("op_clock_at = now()", "op_clock_at = NULL"),
+    BEGUN.replace("STOPPING", "STARTING"),
+    BEGUN.replace("STOPPING", "ARCHIVING"),
+    BEGUN.replace("STOPPING", "PROVISIONING"),
+    BEGUN.replace("STOPPING", "PROVISIONING") + ", op_volume = 'one', archive_key = 'key'",
+    BEGUN.replace("STOPPING", "RESTORING") + ", op_volume = 'one'",
+    BEGUN.replace("STOPPING", "RESTORING") + ", archive_key = 'key'",
+    BEGUN.replace("STOPPING", "CREATE_EMPTY_ARCHIVE") + ", home_volume = 'one'",
+    BEGUN.replace("'stop'", "'release'") + ", home_volume = 'one'",
+    BEGUN.replace("'stop'", "'verified'") + ", archive_key = 'another', archive_op_id = gen_random_uuid()",
     "home_volume = 'one', op_volume = 'another'",
     "error_count = -1",
     "standby_after_seconds = -1",

@@ -55,8 +55,8 @@ def judge(workspace: Workspace, max_retries: int) -> Phase:
     """The phase that follows from the row; first match wins (lifecycle.md).
 
     Where the needed condition is Unknown the workspace stays what it was, as far as the row's own memory agrees:
-    nobody falls out of RUNNING because a listing failed. ERROR is for rows at rest only (contract 4): what breaks
-    under way ends the operation first."""
+    nobody falls out of RUNNING because a listing failed, but a container that was seen not to answer ends it. ERROR is
+    for rows at rest only (contract 4): what breaks under way ends the operation first."""
     seen = view(workspace)
     if workspace.deleted_at is not None:
         return Phase.DELETED if nothing_left(workspace, seen) else Phase.DELETING
@@ -67,9 +67,10 @@ def judge(workspace: Workspace, max_retries: int) -> Phase:
         return Phase.ERROR
     if workspace.home_volume is None:
         return Phase.PENDING if workspace.archive_key is None else Phase.ARCHIVED
-    if seen.volume is Status.TRUE and seen.container is not Container.UNKNOWN:
-        return Phase.RUNNING if seen.container is Container.READY else Phase.STANDBY
-    return workspace.phase if workspace.phase is Phase.RUNNING else Phase.STANDBY
+    if seen.volume is Status.TRUE and seen.container is Container.READY:
+        return Phase.RUNNING
+    may_run_on = seen.container in (Container.READY, Container.UNKNOWN)
+    return Phase.RUNNING if may_run_on and workspace.phase is Phase.RUNNING else Phase.STANDBY
 
 
 def nothing_left(workspace: Workspace, seen: View) -> bool:

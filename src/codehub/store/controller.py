@@ -100,7 +100,7 @@ class PostgresController:
                     "attempts": [row.op_attempt for row in rows],
                     "before": [row.phase for row in rows],
                     "after": [each.phase for each in batch],
-                    "observed": [row.observed_at for row in rows],
+                    "observed": [each.judged_at for each in batch],
                 },
             )
             return count

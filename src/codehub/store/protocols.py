@@ -42,6 +42,13 @@ class Judged:
 
     workspace: Workspace
     phase: Phase
+    at_rest: bool = True
+    """False: it waits for something, and has to be decided on again even if nothing else is seen."""
+
+    @property
+    def judged_at(self) -> datetime | None:
+        """The observation that is done with."""
+        return self.workspace.observed_at if self.at_rest else self.workspace.judged_at
 
 
 @dataclass(frozen=True, slots=True)

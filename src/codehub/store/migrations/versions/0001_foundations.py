@@ -107,7 +107,19 @@ CREATE TABLE workspaces (
 
     CONSTRAINT deleted_is_wished CHECK ((desired_state = 'DELETED') = (deleted_at IS NOT NULL)),
     CONSTRAINT one_volume_at_a_time CHECK (home_volume IS NULL OR op_volume IS NULL),
-    CONSTRAINT step_of_an_operation CHECK ((operation = 'NONE') = (op_step IS NULL)),
+    CONSTRAINT operation_is_whole CHECK (CASE operation
+        WHEN 'NONE' THEN op_step IS NULL
+        ELSE op_step IS NOT NULL AND op_id IS NOT NULL AND op_clock_at IS NOT NULL END),
+    CONSTRAINT operation_has_its_ground CHECK (CASE operation
+        WHEN 'PROVISIONING' THEN op_volume IS NOT NULL AND archive_key IS NULL
+        WHEN 'RESTORING' THEN op_volume IS NOT NULL AND archive_key IS NOT NULL
+        WHEN 'STARTING' THEN home_volume IS NOT NULL
+        WHEN 'ARCHIVING' THEN coalesce(home_volume, op_volume) IS NOT NULL
+        WHEN 'CREATE_EMPTY_ARCHIVE' THEN home_volume IS NULL
+        ELSE true END),
+    CONSTRAINT home_is_let_go CHECK (op_step NOT IN ('release', 'released') OR home_volume IS NULL),
+    CONSTRAINT stored_archive_is_named CHECK (op_step NOT IN ('verified', 'release', 'released', 'uploaded')
+        OR archive_key = id || '/' || archive_op_id || '/home.tar.zst'),
     CONSTRAINT error_has_no_operation CHECK (phase <> 'ERROR' OR operation = 'NONE')
 );
 
