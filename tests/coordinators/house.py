@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from codehub.bus.connect import connect
 from codehub.bus.hints import Hints
 from codehub.bus.page_events import PageEvents
 from codehub.coordinators.installation import Parts, assemble
@@ -66,7 +67,7 @@ class House:
     @classmethod
     @contextlib.asynccontextmanager
     async def open(cls, database_url: str, redis_url: str, prefix: str) -> AsyncIterator["House"]:
-        redis = Redis.from_url(redis_url)
+        redis = connect(redis_url)
         pool = single(database_url, "tests")
         house = cls(database_url, redis, prefix, pool, uuid4(), uuid4())
         async with pool.begin() as connection:

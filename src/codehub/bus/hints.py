@@ -10,9 +10,13 @@ import structlog
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from codehub.clock import elapsed
+
 log = structlog.get_logger()
 
 RECONNECT_SECONDS = 1.0
+PUBLISH_SECONDS = 0.5
+"""How long whoever wakes somebody waits for Redis; after that it is away, and left alone for a moment."""
 
 
 class Listener(StrEnum):
@@ -25,11 +29,15 @@ class Hints:
         self._redis = redis
         self._prefix = prefix
         self._away = False
+        self._ask_again_at = 0.0
 
     async def wake(self, listener: Listener, workspace_id: UUID | None = None) -> None:
         """Wake a coordinator, for one workspace or for all. With Redis away it wakes by itself, a little later."""
+        if self._away and elapsed() < self._ask_again_at:
+            return
         try:
-            await self._redis.publish(f"{self._prefix}:{listener}", str(workspace_id or ""))
+            async with asyncio.timeout(PUBLISH_SECONDS):
+                await self._redis.publish(f"{self._prefix}:{listener}", str(workspace_id or ""))
         except (RedisError, OSError) as error:
             self._note_away(error)
         else:
@@ -51,8 +59,9 @@ class Hints:
 
     def _note_away(self, error: Exception) -> None:
         if not self._away:
-            log.warning("redis away: hints are lost, passes come at their interval", error=str(error))
+            log.warning("redis away: hints are lost, passes come at their interval", error=repr(error))
         self._away = True
+        self._ask_again_at = elapsed() + RECONNECT_SECONDS
 
     def _note_back(self) -> None:
         if self._away:

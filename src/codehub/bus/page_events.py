@@ -1,5 +1,6 @@
 """Events for people's pages over Redis. A page that missed one reads its state again; none of them is the truth."""
 
+import asyncio
 import json
 from dataclasses import asdict
 from enum import StrEnum
@@ -13,6 +14,8 @@ from redis.exceptions import RedisError
 from codehub.model.shown import ShownWorkspace
 
 log = structlog.get_logger()
+
+PUBLISH_SECONDS = 0.5
 
 
 class PageEvent(StrEnum):
@@ -43,6 +46,7 @@ class PageEvents:
     async def _publish(self, to: UUID | str, event: PageEvent, data: dict[str, Any]) -> None:
         message = json.dumps({"event": event, "data": data}, default=str)
         try:
-            await self._redis.publish(f"{self._prefix}:{to}", message)
+            async with asyncio.timeout(PUBLISH_SECONDS):
+                await self._redis.publish(f"{self._prefix}:{to}", message)
         except (RedisError, OSError) as error:
-            log.debug("page event lost", page_event=event, error=str(error))
+            log.debug("page event lost", page_event=event, error=repr(error))

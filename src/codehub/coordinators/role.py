@@ -5,10 +5,10 @@ import contextlib
 from dataclasses import dataclass, field
 
 import structlog
-from redis.asyncio import Redis
 from sqlalchemy.exc import DBAPIError
 
 from codehub.archives.object_store import ObjectStore
+from codehub.bus.connect import connect
 from codehub.bus.hints import Hints, Listener
 from codehub.bus.page_events import PageEvents
 from codehub.coordinators.archive_look import StoreLook
@@ -21,6 +21,7 @@ from codehub.errors import CodehubError
 from codehub.settings import Settings
 from codehub.store.engine import single
 from codehub.store.identity import installation_id
+from codehub.store.self_test import require_direct_connection
 
 log = structlog.get_logger()
 
@@ -48,11 +49,12 @@ class CoordinatorRole:
     async def _run(self) -> None:
         fence = Fence()
         async with contextlib.AsyncExitStack() as opened:
+            await require_direct_connection(self.database_url)
             installation = await installation_id(self.database_url)
             self._leave_word(installation)
             runtime = await open_runtime(self.settings, installation, fence.check)
             opened.push_async_callback(runtime.close)
-            redis = Redis.from_url(self.redis_url)
+            redis = connect(self.redis_url)
             opened.push_async_callback(redis.aclose)
             pool = single(self.database_url, "codehub templates")
             opened.push_async_callback(pool.dispose)

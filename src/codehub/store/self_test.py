@@ -1,6 +1,7 @@
 """Whether a database can carry leadership at all. Found out at the start, because later it would be two leaders."""
 
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 from codehub.errors import ServiceError
 from codehub.store.engine import single
@@ -35,10 +36,12 @@ async def require_direct_connection(database_url: str) -> None:
 
 
 async def other_candidates(database_url: str) -> bool:
-    """Whether any process holds or seeks a coordinator's seat."""
+    """Whether any process is seen to hold or seek a coordinator's seat. A database that does not answer shows none."""
     engine = single(database_url, "codehub start")
     try:
         async with engine.connect() as connection:
             return bool(await connection.scalar(_CANDIDATES))
+    except (OSError, DBAPIError):
+        return False
     finally:
         await engine.dispose()
