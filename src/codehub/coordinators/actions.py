@@ -1,5 +1,6 @@
 """What each step does to the outside world. Every act is idempotent, and names what it touches by incarnation."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -56,6 +57,7 @@ class Actions:
         name = incarnation_name(workspace.id, workspace.op_id, workspace.op_attempt)
         for instance in await self.runtime.instances.list(workspace.id):
             if instance.name != name:
+                await asyncio.sleep(self.leadership.destructive_acts_wait())
                 self.leadership.check()
                 await self.runtime.instances.stop(instance.id, STOP_GRACE_SECONDS)
         self.leadership.check()

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 
 from codehub.store.protocols import Seat, SeatLost, Term
 
@@ -52,7 +52,8 @@ class Leadership:
         """Renew the lease until it cannot be renewed, then raise."""
         while True:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._lost.wait(), self._lease / HEARTBEATS_PER_LEASE)
+                async with asyncio.timeout(self._lease / HEARTBEATS_PER_LEASE):
+                    await self._lost.wait()
             if self._lost.is_set():
                 raise Deposed
             sent = self._elapsed()
@@ -66,42 +67,46 @@ class Leadership:
         self.check()
 
 
-@contextlib.asynccontextmanager
-async def lead(seat: Seat, lease_seconds: float, elapsed: Callable[[], float]) -> AsyncIterator[Leadership]:
-    """Wait until this seat leads, and lead for as long as the block lasts. The block is cancelled when leadership is
-    lost, and that ends in `Deposed`; leaving it in any other way hands over at once."""
-    term = None
-    while term is None:
+async def lead(
+    seat: Seat, lease_seconds: float, elapsed: Callable[[], float], govern: Callable[[Leadership], Awaitable[None]]
+) -> None:
+    """Wait until this seat leads, then govern. `govern` runs in a task of its own, so that losing leadership (which
+    cancels it, and ends in `Deposed`) is never confused with this call being cancelled (a shutdown). Whenever the seat
+    is still ours in the end, it is handed over at once."""
+    leadership = await _win(seat, lease_seconds, elapsed)
+    keeping = asyncio.create_task(leadership.keep(), name="heartbeat")
+    governing = asyncio.ensure_future(govern(leadership))
+    try:
+        await asyncio.wait([keeping, governing], return_when=asyncio.FIRST_COMPLETED)
+        if keeping.done() or leadership.is_lost:
+            leadership.lose()
+            raise Deposed from _error_of(keeping) or _error_of(governing)
+        await governing
+    finally:
+        await _end(governing)  # under a lease that is still kept, so that what it does to end is no late act
+        await _end(keeping)
+        if not leadership.is_lost:
+            with contextlib.suppress(SeatLost):  # gone in this moment: the successor will wait out the lease
+                await seat.resign()
+
+
+async def _win(seat: Seat, lease_seconds: float, elapsed: Callable[[], float]) -> Leadership:
+    while True:
         began = elapsed()
         term = await seat.campaign()
-    leadership = Leadership(seat, term, lease_seconds, began, elapsed)
-    seat.when_lost(leadership.lose)
-    keeping = asyncio.create_task(leadership.keep(), name="heartbeat")
-    body = asyncio.current_task()
-    assert body is not None  # noqa: S101 (a context manager runs in a task)
-    cancelled_before = body.cancelling()
-    deposed = False
+        if term is not None:
+            leadership = Leadership(seat, term, lease_seconds, began, elapsed)
+            seat.when_lost(leadership.lose)
+            return leadership
 
-    def end_the_body(_: asyncio.Task[None]) -> None:
-        nonlocal deposed
-        deposed = True
-        leadership.lose()
-        body.cancel()
 
-    keeping.add_done_callback(end_the_body)
-    try:
-        yield leadership
-    except asyncio.CancelledError as cancelled:
-        if deposed and body.uncancel() <= cancelled_before:
-            raise Deposed from (keeping.exception() or cancelled)
-        raise  # somebody else wants this to end: a shutdown is never taken for a lost election
-    finally:
-        keeping.remove_done_callback(end_the_body)
-        keeping.cancel()
-        with contextlib.suppress(asyncio.CancelledError, Deposed, SeatLost):
-            await keeping
-        if not leadership.is_lost:
-            await seat.resign()
+async def _end(task: asyncio.Future[None]) -> None:
+    task.cancel()
+    await asyncio.wait([task])
+
+
+def _error_of(task: asyncio.Future[None]) -> BaseException | None:
+    return task.exception() if task.done() and not task.cancelled() else None
 
 
 class Fence:

@@ -32,6 +32,10 @@ RUNTIME_LISTING = "runtime"
 EVERYTHING_AGAIN_SECONDS = 600.0
 """So often every row is compared anew, whatever the memory of earlier passes says."""
 RECONNECT_SECONDS = 1.0
+NAMED_AT_MOST = 16
+"""More workspaces than these are looked at by one listing of everything, not by calls for each."""
+WHOLE_LOOK_SECONDS = 15.0
+"""So often everything is looked at, however many single workspaces are named meanwhile."""
 
 
 class ListingDoubted(RuntimeFault):
@@ -74,6 +78,7 @@ class _Office:
     traces: dict[UUID, int | None] = field(default_factory=dict)
     """A hash of what was last seen of a workspace and is in its row; None where it must be compared again."""
     homes: dict[UUID, str] = field(default_factory=dict)
+    looked_at_all_at: float = float("-inf")
     compared_everything_at: float = float("-inf")
     doubt: str | None = None
 
@@ -106,10 +111,12 @@ class Observer:
             office = _Office(self.open_store(leadership.seat), leadership.seat, prober)
             group.create_task(self._follow_events(), name="runtime events")
             group.create_task(self._hear(), name="observer hints")
+            self.hint(None)  # a new term knows nothing yet, whatever the one before has seen
             while True:
                 await self.ticker.next()
                 await leadership.verify()
-                await self._pass(office, report)
+                with report.one_pass():
+                    await self._pass(office)
 
     async def _hear(self) -> None:
         await self.hints(self.hint)
@@ -123,16 +130,16 @@ class Observer:
             await asyncio.sleep(RECONNECT_SECONDS)
             self.hint(None)
 
-    async def _pass(self, office: _Office, report: Report) -> None:
+    async def _pass(self, office: _Office) -> None:
         named, self._named = self._named, set()
-        everything, self._all_due = self._all_due or not named, False
+        overdue = self.elapsed() - office.looked_at_all_at >= WHOLE_LOOK_SECONDS
+        everything = self._all_due or overdue or not 0 < len(named) <= NAMED_AT_MOST
+        self._all_due = False
         try:
             written = await (self._look_at_all(office) if everything else self._look_at(office, named))
-        except RuntimeFault as fault:
-            report.failed(fault)  # nothing that depends on the listing changes; the next tick tries again
-            self._all_due = True
-            return
-        report.passed()
+        except Exception:
+            self._all_due = True  # nothing that depends on the listing has changed; the next tick tries again
+            raise
         if written:
             await self.wake_controller()
 
@@ -155,6 +162,7 @@ class Observer:
             self.runtime.instances.list(), self.runtime.volumes.list(), self.runtime.engine()
         )
         look = _look(looked_at, instances, volumes)
+        office.looked_at_all_at = self.elapsed()
         office.prober.keep_only({each.id for each in instances})
         everything = self.elapsed() - office.compared_everything_at >= EVERYTHING_AGAIN_SECONDS
         if everything:

@@ -1,8 +1,9 @@
 """Keeps the coordinators of this process alive: each campaigns, leads, loses, and starts again, for ever."""
 
 import asyncio
+import contextlib
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -11,6 +12,7 @@ import structlog
 
 from codehub.clock import elapsed, now
 from codehub.coordinators.leadership import Deposed, Leadership, lead
+from codehub.runtimes.errors import RuntimeFault
 from codehub.store.protocols import Seat, SeatLost
 
 log = structlog.get_logger()
@@ -40,11 +42,32 @@ class Report:
     last_pass: datetime | None = None
     last_error: str | None = None
     restarts: int = 0
+    is_failing: bool = False
+    """Whether the last pass failed: told once, not at every tick."""
 
     def passed(self) -> None:
         self.last_pass = now()
 
+    @contextlib.contextmanager
+    def one_pass(self) -> Iterator[None]:
+        """Around each pass. One that fails is told and skipped, and the next tick tries again; a lost seat is no failed
+        pass: it ends the term."""
+        try:
+            yield
+        except (Deposed, SeatLost):
+            raise
+        except Exception as error:
+            self.failed(error)
+            if not self.is_failing:
+                log.warning("pass failed", error=self.last_error, exc_info=not isinstance(error, RuntimeFault))
+            self.is_failing = True
+        else:
+            self.is_failing = False
+            self.passed()
+
     def failed(self, error: BaseException) -> None:
+        while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+            error = error.exceptions[0]  # what a task group wraps around the one failure that there was
         self.last_error = f"{type(error).__name__}: {error}"
 
 
@@ -75,11 +98,7 @@ class Supervisor:
 
     async def _initial_delay(self) -> None:
         """Where other candidates are seen, do not all rush for the same locks; a lone process starts at once."""
-        try:
-            competed = await self.others_compete()
-        except (SeatLost, OSError):
-            return
-        if competed:
+        if await self.others_compete():
             await asyncio.sleep(random.uniform(0, self.terms.initial_delay_max_seconds))  # noqa: S311
 
     async def _keep(self, coordinator: Coordinator) -> None:
@@ -102,11 +121,13 @@ class Supervisor:
             await asyncio.sleep(pause * random.uniform(0.7, 1.3))  # noqa: S311
 
     async def _one_term(self, coordinator: Coordinator, report: Report) -> None:
+        async def govern(leadership: Leadership) -> None:
+            report.is_leader, report.epoch, report.since = True, leadership.term.epoch, now()
+            log.info("leading", coordinator=coordinator.name, epoch=leadership.term.epoch)
+            await coordinator.run(leadership, report)
+
         seat = await self.take_seat(coordinator.lock_name)
         try:
-            async with lead(seat, self.terms.lease_seconds, elapsed) as leadership:
-                report.is_leader, report.epoch, report.since = True, leadership.term.epoch, now()
-                log.info("leading", coordinator=coordinator.name, epoch=leadership.term.epoch)
-                await coordinator.run(leadership, report)
+            await lead(seat, self.terms.lease_seconds, elapsed, govern)
         finally:
             await seat.close()

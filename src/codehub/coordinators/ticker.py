@@ -39,5 +39,6 @@ class Ticker:
         active = self._elapsed() < self._active_until
         interval = self._rhythm.active_seconds if active else self._rhythm.idle_seconds
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._hinted.wait(), interval * (1 + JITTER * (2 * self._spread() - 1)))
+            async with asyncio.timeout(interval * (1 + JITTER * (2 * self._spread() - 1))):
+                await self._hinted.wait()
         self._hinted.clear()

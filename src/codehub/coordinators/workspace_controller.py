@@ -1,7 +1,8 @@
 """The WorkspaceController judges, plans, claims and acts: it makes what is into what is wished."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import contextlib
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import assert_never
@@ -39,7 +40,7 @@ from codehub.model.templates import Template
 from codehub.model.workspace import Workspace
 from codehub.runtimes.errors import RuntimeAway, RuntimeFault
 from codehub.runtimes.protocols import Runtime
-from codehub.store.protocols import ControllerStore, Judged, Seat
+from codehub.store.protocols import ControllerStore, Judged, Seat, SeatLost
 
 log = structlog.get_logger()
 
@@ -72,11 +73,24 @@ class _Office:
     services: Services
     group: asyncio.TaskGroup
     acting: dict[UUID, asyncio.Task[None]] = field(default_factory=dict)
+    """Until the outcome is recorded: a row that was read before is not acted upon once more."""
     outcomes: list[_Outcome] = field(default_factory=list)
     templates: dict[UUID, Template] = field(default_factory=dict)
 
     def template_of(self, workspace: Workspace) -> Template | None:
         return self.templates.get(workspace.template_id) if workspace.template_id is not None else None
+
+
+@contextlib.contextmanager
+def _bulkhead(workspace: Workspace) -> Iterator[None]:
+    """One row that cannot be handled, or is locked by somebody, keeps no other from its turn; the next pass sees it
+    again. A seat that is lost is everybody's trouble."""
+    try:
+        yield
+    except (Deposed, SeatLost):
+        raise
+    except Exception:
+        log.exception("workspace left for the next pass", workspace_id=str(workspace.id))
 
 
 @dataclass
@@ -113,11 +127,12 @@ class WorkspaceController:
             group.create_task(services.watch(), name="services")
             group.create_task(self.progress.flush_for_ever(), name="progress")
             group.create_task(self._hear(), name="controller hints")
+            self.ticker.hint()  # a new term looks at once, whatever the one before has seen
             while True:
                 await self.ticker.next()
                 await leadership.verify()
-                await self._pass(office)
-                report.passed()
+                with report.one_pass():
+                    await self._pass(office)
 
     async def _hear(self) -> None:
         await self.hints(lambda _: self.ticker.hint())
@@ -128,7 +143,9 @@ class WorkspaceController:
         now = await office.leadership.seat.now()
         outcomes, office.outcomes = office.outcomes, []
         for outcome in outcomes:
-            await self._record(office, outcome, now)
+            with _bulkhead(outcome.workspace):
+                await self._record(office, outcome, now)
+            office.acting.pop(outcome.workspace.id, None)
         last: Workspace | None = None
         while rows := await office.store.unsettled(last, self.bounds.batch):
             office.templates = await office.store.templates()
@@ -164,11 +181,12 @@ class WorkspaceController:
             )
             decision = plan(row, circumstances)
             if isinstance(decision, Rest | WaitUntil):
-                phase = judge(row, self.policy.max_retries)
-                if phase is not row.phase or row.judged_at != row.observed_at:
-                    judged.append(Judged(row, phase))
+                told = Judged(row, judge(row, self.policy.max_retries), at_rest=isinstance(decision, Rest))
+                if told.phase is not row.phase or told.judged_at != row.judged_at:
+                    judged.append(told)
             else:
-                await self._carry_out(office, row, decision)
+                with _bulkhead(row):
+                    await self._carry_out(office, row, decision)
         await office.store.judged(judged)
 
     async def _carry_out(  # noqa: C901, PLR0912 (one arm for each plan)
@@ -216,18 +234,18 @@ class WorkspaceController:
             return
         task = office.group.create_task(self._acting(office, workspace, step), name=f"{step} {workspace.id}")
         office.acting[workspace.id] = task
-        task.add_done_callback(lambda _: office.acting.pop(workspace.id, None))
 
     async def _acting(self, office: _Office, workspace: Workspace, step: Step) -> None:
         """One act, beside the passes. One workspace's trouble stays its own: whatever goes wrong becomes that
         workspace's failed attempt. A leader that was deposed does nothing more; the next one does this act."""
         fault = None
         try:
+            if step in DESTRUCTIVE:  # and keeps no other act from its turn meanwhile
+                await asyncio.sleep(office.leadership.destructive_acts_wait())
             async with self._pulls if step is Step.PULL else self._operations:
-                if step in DESTRUCTIVE:
-                    await asyncio.sleep(office.leadership.destructive_acts_wait())
                 await office.actions.act(workspace, step, office.template_of(workspace))
         except Deposed:
+            office.acting.pop(workspace.id, None)
             return
         except RuntimeFault as error:
             away = isinstance(error, RuntimeAway) and await office.services.is_away(Service.RUNTIME)
@@ -255,7 +273,7 @@ class WorkspaceController:
 
     async def _cancel(self, office: _Office, row: Workspace) -> None:
         """End the act in flight and forget its outcome: the row has gone on without it."""
-        task = office.acting.get(row.id)
+        task = office.acting.pop(row.id, None)
         if task is not None:
             task.cancel()
             await asyncio.wait([task])
