@@ -31,9 +31,13 @@ async def open_runtime(settings: Settings, installation: str, fence: Fence) -> D
 async def open_runtimes(settings: Settings, installation: str) -> list[DockerRuntime | LocalRuntime]:
     """Every runtime that the installation may have used, for whoever removes it. Nobody leads then: no fence."""
     local = _local(settings, installation, lambda: None)
-    if await _engine_away(installation, settings.runtime.docker_host) is not None:
+    docker = _docker(settings, installation, lambda: None)
+    try:
+        await docker.instances.list()
+    except RuntimeAway:
+        await docker.close()
         return [local]
-    return [_docker(settings, installation, lambda: None), local]
+    return [docker, local]
 
 
 def _docker(settings: Settings, installation: str, fence: Fence) -> DockerRuntime:

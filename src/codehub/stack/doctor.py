@@ -12,6 +12,7 @@ from typing import Any
 from codehub.archives.object_store import ObjectStore
 from codehub.archives.open import open_store
 from codehub.archives.probe import probe
+from codehub.coordinators.runtime import open_runtimes
 from codehub.errors import CodehubError, DataFolderError
 from codehub.settings import Settings
 from codehub.stack import binaries
@@ -124,7 +125,25 @@ async def _services(settings: Settings, folder: DataFolder, running: Running | N
         findings.append(_as_finding("redis", await check_redis(settings.redis.url)))
     if (store := _archive_store(settings, folder, running)) is not None:
         findings.append(_as_finding("archive store", await examine("archive store", _try_promises(store))))
-    return findings
+    return [*findings, await _runtime(settings, folder)]
+
+
+async def _runtime(settings: Settings, folder: DataFolder) -> Finding:
+    """Where workspaces run, and what it leaves open on this machine. That is for the operator to weigh, no fault."""
+    installation = folder.installation.read_text().strip() if folder.installation.exists() else "none"
+    runtimes = await open_runtimes(settings, installation)
+    chosen = runtimes[0] if settings.runtime.kind == "auto" else None
+    chosen = chosen or next((each for each in runtimes if each.name == settings.runtime.kind), None)
+    try:
+        if chosen is None:
+            remedy = "Start a Docker engine, or set RUNTIME=local."
+            return Finding(
+                "runtime", ok=False, detail=f"No engine answers on {settings.runtime.docker_host}.", remedy=remedy
+            )
+        return Finding("runtime", ok=True, detail=" ".join([f"{chosen.name}.", *await chosen.findings()]))
+    finally:
+        for runtime in runtimes:
+            await runtime.close()
 
 
 def _part(folder: DataFolder, part: dict[str, Any]) -> Finding:
