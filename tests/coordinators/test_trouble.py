@@ -206,3 +206,16 @@ async def _some(found: object) -> object | None:
 async def _under_way(house: House, workspace_id: UUID, step: Step) -> Workspace | None:
     row = await house.row(workspace_id)
     return row if row.operation is not Operation.NONE and row.op_step is step else None
+
+
+async def test_many_homes_that_are_deleted_at_once_are_no_alarm(house: House) -> None:
+    replica = house.replica()
+    workspaces = [await house.create(Desired.STANDBY) for _ in range(6)]
+    for workspace_id in workspaces:
+        await house.until_phase(workspace_id, Phase.STANDBY)
+    for workspace_id in workspaces[:5]:
+        await house.wish(workspace_id, Desired.DELETED)
+    for workspace_id in workspaces[:5]:
+        await house.until_phase(workspace_id, Phase.DELETED)
+    assert replica.supervisor.reports["observer"].last_error is None
+    assert len(house.engine.homes) == 1

@@ -5,7 +5,7 @@ import contextlib
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
@@ -34,6 +34,8 @@ EVERYTHING_AGAIN_SECONDS = 600.0
 RECONNECT_SECONDS = 1.0
 NAMED_AT_MOST = 16
 """More workspaces than these are looked at by one listing of everything, not by calls for each."""
+RECORD_EVERY = timedelta(minutes=1)
+"""A listing is recorded now and then, not each time: a pass that finds nothing changed writes nothing."""
 WHOLE_LOOK_SECONDS = 15.0
 """So often everything is looked at, however many single workspaces are named meanwhile."""
 
@@ -81,6 +83,13 @@ class _Office:
     looked_at_all_at: float = float("-inf")
     compared_everything_at: float = float("-inf")
     doubt: str | None = None
+
+    def know_home(self, workspace_id: UUID, row: Workspace | None) -> None:
+        """Which volume has to be there. That of a deleted workspace is meant to go."""
+        if row is not None and row.home_volume is not None and row.deleted_at is None:
+            self.homes[workspace_id] = row.home_volume
+        else:
+            self.homes.pop(workspace_id, None)
 
 
 @dataclass
@@ -133,7 +142,8 @@ class Observer:
     async def _pass(self, office: _Office) -> None:
         named, self._named = self._named, set()
         overdue = self.elapsed() - office.looked_at_all_at >= WHOLE_LOOK_SECONDS
-        everything = self._all_due or overdue or not 0 < len(named) <= NAMED_AT_MOST
+        # While the whole is doubted, no single look is believed either.
+        everything = self._all_due or overdue or bool(office.doubt) or not 0 < len(named) <= NAMED_AT_MOST
         self._all_due = False
         try:
             written = await (self._look_at_all(office) if everything else self._look_at(office, named))
@@ -167,32 +177,42 @@ class Observer:
         everything = self.elapsed() - office.compared_everything_at >= EVERYTHING_AGAIN_SECONDS
         if everything:
             await self._learn_homes(office)
-        await self._doubt(office, look, engine)
+        recorded = await self._doubt(office, look, engine)
         written = 0
         pages = self._all_targets(office) if everything else self._changed(office, look)
         async for rows in pages:
             written += await self._compare(office, rows, look)
         if everything:
             office.compared_everything_at = self.elapsed()
-        await office.store.record_listing(Listing(RUNTIME_LISTING, looked_at, engine))
+        if recorded is None or recorded.engine != engine or looked_at - recorded.began_at >= RECORD_EVERY:
+            await office.store.record_listing(Listing(RUNTIME_LISTING, looked_at, engine))
         return written + await self._look_at_archives(office)
 
     async def _learn_homes(self, office: _Office) -> None:
         office.homes.clear()
         async for rows in self._all_targets(office):
-            office.homes.update({row.id: row.home_volume for row in rows if row.home_volume is not None})
+            for row in rows:
+                office.know_home(row.id, row)
 
-    async def _doubt(self, office: _Office, look: Look, engine: str) -> None:
-        """Raise where so much is missing, or the engine so strange, that a listing says nothing about any one home."""
-        recorded = {each.kind: each.engine for each in await office.store.listings()}
-        missing = sum(home not in look.volumes.get(owner, ()) for owner, home in office.homes.items())
-        verdict = trust(recorded.get(RUNTIME_LISTING), engine, len(office.homes), missing)
+    async def _doubt(self, office: _Office, look: Look, engine: str) -> Listing | None:
+        """Raise where so much is missing, or the engine so strange, that a listing says nothing about any one home.
+        Else the last one that was believed and recorded."""
+        recorded = {each.kind: each for each in await office.store.listings()}.get(RUNTIME_LISTING)
+        gone = _missing(office.homes, look)
+        for start in range(0, len(gone), PAGE):  # by now their rows may say that they are meant to be
+            page = gone[start : start + PAGE]
+            rows = {row.id: row for row in await office.store.workspaces(page)}
+            for each in page:
+                office.know_home(each, rows.get(each))
+        missing = len(_missing(office.homes, look))
+        verdict = trust(recorded.engine if recorded else None, engine, len(office.homes), missing)
         if isinstance(verdict, Doubted):
             if office.doubt != verdict.why:
                 log.error("listing not believed: no home is judged by it until this is mended", why=verdict.why)
             office.doubt = verdict.why
             raise ListingDoubted(verdict.why)
         office.doubt = None
+        return recorded
 
     async def _all_targets(self, office: _Office) -> AsyncIterator[Sequence[Workspace]]:
         last: UUID | None = None
@@ -234,10 +254,7 @@ class Observer:
         office.traces[row.id] = None if again else _trace(sighting)
         if again:
             self.ticker.stay_active()
-        if row.home_volume is not None:
-            office.homes[row.id] = row.home_volume
-        else:
-            office.homes.pop(row.id, None)
+        office.know_home(row.id, row)
         if row.phase is Phase.DELETED:
             office.traces.pop(row.id, None)
 
@@ -263,6 +280,10 @@ def _look(looked_at: datetime, instances: Iterable[Instance], volumes: Iterable[
     for volume in volumes:
         look.volumes[volume.workspace_id].add(volume.name)
     return look
+
+
+def _missing(homes: dict[UUID, str], look: Look) -> list[UUID]:
+    return [owner for owner, home in homes.items() if home not in look.volumes.get(owner, ())]
 
 
 def _trace(sighting: Sighting) -> int:
