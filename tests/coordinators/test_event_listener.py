@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import text, update
 from tests.coordinators.ear import Ear, listening
 from tests.coordinators.house import House
 from tests.coordinators.sessions import kill_leader
@@ -21,6 +21,7 @@ from codehub.model.states import Desired
 from codehub.store.feed import PostgresFeed
 from codehub.store.protocols import Seat
 from codehub.store.seat import PostgresSeat
+from codehub.store.tables import workspaces
 
 OBSERVER, CONTROLLER, EVERYBODY = "wake:ob", "wake:wc", "sse:all"
 
@@ -53,9 +54,9 @@ class Post:
         assert isinstance(seat, PostgresSeat)
         return CountingFeed(seat, self.queries)
 
-    async def change(self, workspace_id: UUID, assignment: str) -> None:
+    async def change(self, workspace_id: UUID, values: dict[str, str]) -> None:
         async with self.house.pool.begin() as connection:
-            await connection.execute(text(f"UPDATE workspaces SET {assignment} WHERE id = :id"), {"id": workspace_id})
+            await connection.execute(update(workspaces).where(workspaces.c.id == workspace_id).values(values))
 
     async def settle(self, workspace_id: UUID) -> None:
         """Wait until what the insert says has been heard, then forget it."""
@@ -118,12 +119,13 @@ async def test_a_wish_wakes_both_and_is_shown(post: Post) -> None:
 
 
 @pytest.mark.parametrize(
-    "assignment", ["phase = 'STANDBY', home_volume = 'x'", "name = 'other'", "description = 'd'", "memo = 'm'"]
+    "values",
+    [{"phase": "STANDBY", "home_volume": "home"}, {"name": "other"}, {"description": "other"}, {"memo": "other"}],
 )
-async def test_what_only_people_want_to_know_wakes_nobody(post: Post, assignment: str) -> None:
+async def test_what_only_people_want_to_know_wakes_nobody(post: Post, values: dict[str, str]) -> None:
     workspace_id = await post.house.create()
     await post.settle(workspace_id)
-    await post.change(workspace_id, assignment)
+    await post.change(workspace_id, values)
     (said,) = await post.ear.until_on(post.page)
     assert said.event == "workspace_updated"
     assert {said.channel for said in post.ear.heard} == {post.page}

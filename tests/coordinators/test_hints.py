@@ -1,7 +1,7 @@
 """Hints over a real Redis, which may be stopped, frozen and started again."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -36,8 +36,7 @@ async def until_heard(heard: list[UUID | None], hint: UUID | None, times: int = 
     await until(enough, 30)
 
 
-async def test_a_hint_reaches_its_listener_and_nobody_else(redis_url: str, redis_prefix: object) -> None:
-    assert callable(redis_prefix)
+async def test_a_hint_reaches_its_listener_and_nobody_else(redis_url: str, redis_prefix: Callable[[], str]) -> None:
     hints, workspace_id = Hints(redis := connect(redis_url), redis_prefix()), uuid4()
     async with listening(hints, Listener.OBSERVER) as observer, listening(hints, Listener.CONTROLLER) as controller:
         await hints.wake(Listener.OBSERVER, workspace_id)

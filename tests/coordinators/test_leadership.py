@@ -1,4 +1,4 @@
-"""How one comes to lead, knows when it no longer does, and hands over: on real seats, and a clock where time matters."""
+"""How one comes to lead, knows when it leads no more, and hands over: on real seats, with a clock of the test."""
 
 import asyncio
 import contextlib
