@@ -9,11 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
+import asyncpg
+from sqlalchemy import make_url
+
 from codehub.stack import binaries
 from codehub.stack.account import Account
 from codehub.stack.postgres import Postgres
-from codehub.stack.service import Service, ended, launch
+from codehub.stack.service import Service, ended, launch, run_once
 from codehub.stack.valkey import Valkey
+from codehub.telemetry.health import Check, examine
 
 START_SECONDS = 60.0
 
@@ -41,6 +45,18 @@ class OwnService:
         """It keeps its connections, and answers nobody."""
         assert self.process is not None
         self.process.send_signal(signal.SIGSTOP)
+
+
+class Standby(Postgres):
+    """One that is ready when it answers: nobody writes to it."""
+
+    async def check(self) -> Check:
+        return await examine("standby", self._answer(), START_SECONDS)
+
+    async def _answer(self) -> str:
+        connection = await asyncpg.connect(self.url("postgres"))
+        await connection.close()
+        return "answers"
 
 
 @asynccontextmanager
@@ -76,9 +92,30 @@ async def own_postgres(folder: Path, account: Account) -> AsyncIterator[tuple[Ow
 
 
 @asynccontextmanager
+async def own_standby(folder: Path, account: Account, primary_url: str) -> AsyncIterator[str]:
+    """A hot standby of that server: it follows it, and answers questions that write nothing."""
+    name = uuid4().hex[:8]
+    standby = Standby(
+        folder=folder / f"standby-{name}",
+        sockets=folder / f"standby-{name}-sockets",
+        programs=binaries.reachable(binaries.postgres(), account, folder / "bin"),
+        account=account,
+        password=make_url(primary_url).password or "",
+        log=folder / f"standby-{name}.log",
+        durable=False,
+    )
+    account.make_folder(standby.folder)
+    copy = [f"--dbname={primary_url}", f"--pgdata={standby.data}", "--write-recovery-conf", "--checkpoint=fast"]
+    copied = run_once([str(standby.bin / "pg_basebackup"), *copy], account, standby.folder)
+    assert copied.returncode == 0, copied.stderr
+    async with _running(OwnService(standby)):
+        yield standby.url("postgres")
+
+
+@asynccontextmanager
 async def _running(own: OwnService) -> AsyncIterator[OwnService]:
-    await own.start()
     try:
+        await own.start()
         yield own
     finally:
         await own.stop()

@@ -10,11 +10,18 @@ _PID = text("SELECT pg_backend_pid()")
 _SETTING = text("SELECT current_setting('idle_session_timeout')")
 _CANDIDATES = text("SELECT EXISTS (SELECT FROM pg_stat_activity WHERE application_name LIKE 'codehub coordinator:%')")
 LEASE = "4321ms"
+POOLER_SAYS = ("08P01", "26000", "42P05")
+"""How a pooler betrays itself before it is asked: a setting of the session that it does not pass on, and prepared
+statements that are another client's."""
 
 
 async def require_direct_connection(database_url: str) -> None:
     """Refuse a read-only standby, and a pooler that gives one server session to several clients in turn: both grant
     the same advisory lock twice."""
+    pooler = ServiceError(
+        "A pooler stands between codehub and PostgreSQL and shares sessions between clients.",
+        "Point DATABASE_URL at PostgreSQL itself, or at a pooler in session mode.",
+    )
     engine = single(database_url, "codehub self-test", idle_session_timeout=LEASE)
     try:
         async with engine.connect() as first, engine.connect() as second:
@@ -24,15 +31,16 @@ async def require_direct_connection(database_url: str) -> None:
             after = await first.scalar(_PID)
             setting = await first.scalar(_SETTING)
             standby = await first.scalar(text("SELECT pg_is_in_recovery()"))
+    except DBAPIError as error:
+        if getattr(error.orig, "sqlstate", None) in POOLER_SAYS:
+            raise pooler from error
+        raise
     finally:
         await engine.dispose()
     if standby:
         raise ServiceError("The database is a read-only standby.", "Point DATABASE_URL at the primary.")
     if before != after or before == other or setting != LEASE:
-        raise ServiceError(
-            "A pooler stands between codehub and PostgreSQL and shares sessions between clients.",
-            "Point DATABASE_URL at PostgreSQL itself, or at a pooler in session mode.",
-        )
+        raise pooler
 
 
 async def other_candidates(database_url: str) -> bool:
