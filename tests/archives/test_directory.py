@@ -9,10 +9,10 @@ from contextlib import aclosing
 from pathlib import Path
 
 import pytest
-from tests.contracts.object_store_reads import content_of, keys_of, uploads_of
 
 from codehub.archives.directory import DirectoryStore
 from codehub.archives.errors import ObjectNotFound, StoreRefused
+from tests.contracts.object_store_reads import content_of, keys_of, uploads_of
 
 MIB = 1024 * 1024
 

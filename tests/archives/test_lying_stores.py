@@ -4,14 +4,14 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.archives.scripted_s3 import Answer, Request, Script, scripted
-from tests.contracts.object_store_reads import content_of, keys_of, uploads_of
 
 from codehub.archives.directory import DirectoryStore
 from codehub.archives.errors import ObjectNotFound, StoreError, StoreLied, StoreRefused, StoreUnreachable
 from codehub.archives.object_store import ObjectInfo, ObjectStore
 from codehub.archives.open import open_store
 from codehub.archives.probe import Capabilities, probe
+from tests.archives.scripted_s3 import Answer, Request, Script, scripted
+from tests.contracts.object_store_reads import content_of, keys_of, uploads_of
 
 EMPTY_BUCKET = Answer(200, b"<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>")
 

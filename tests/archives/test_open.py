@@ -6,8 +6,6 @@ import uuid
 from pathlib import Path
 
 import pytest
-from tests.archives.scripted_s3 import Answer, scripted
-from tests.contracts.object_store_reads import keys_of
 
 from codehub.archives.directory import DirectoryStore
 from codehub.archives.errors import StoreRefused
@@ -15,6 +13,8 @@ from codehub.archives.open import ensure_bucket, open_store
 from codehub.archives.s3 import S3Store
 from codehub.errors import ConfigurationError, ExitCode
 from codehub.stack.seaweedfs import SeaweedFS
+from tests.archives.scripted_s3 import Answer, scripted
+from tests.contracts.object_store_reads import keys_of
 
 KEYS = {"s3_access_key_id": "someone", "s3_secret_access_key": "secret"}
 

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from tests.contracts.store_backends import AHEAD, Backend, MemoryBackend, PostgresBackend
-from tests.contracts.store_grants import clock_ahead, grants
-from tests.databases import create_database, drop_database, execute, with_database
 
 from codehub.store import migrate
 from codehub.store.protocols import CollectorStore, ControllerStore, ObserverStore
+from tests.contracts.store_backends import AHEAD, Backend, MemoryBackend, PostgresBackend
+from tests.contracts.store_grants import clock_ahead, grants
+from tests.databases import create_database, drop_database, execute, with_database
 
 TEMPLATE = "with_roles"
 

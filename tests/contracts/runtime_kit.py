@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import Protocol
 from uuid import UUID
 
-from tests.runtimes.docker import tool_image
-from tests.runtimes.docker.registry import MISSING, PRESENT, registry
-from tests.runtimes.docker.tidy import clear, fetch, forget_image
-
 from codehub.model.workspace import incarnation_name
 from codehub.runtimes.docker.runtime import DockerRuntime
 from codehub.runtimes.errors import RegistryAway
 from codehub.runtimes.memory import MemoryRuntime
 from codehub.runtimes.memory_engine import Behaviour, Call, Fault, MemoryEngine
 from codehub.runtimes.protocols import Instance, InstanceSpec, InstanceState, Resources, Runtime, VolumeSpec
+from tests.runtimes.docker import tool_image
+from tests.runtimes.docker.registry import MISSING, PRESENT, registry
+from tests.runtimes.docker.tidy import clear, fetch, forget_image
 
 UNREACHABLE = "127.0.0.1:1/codehub/anything:1"
 SMALL = Resources(memory_bytes=64 * 1024**2, cpus=0.5, pids=32)

@@ -8,11 +8,6 @@ from uuid import UUID, uuid4
 
 from sqlalchemy import ColumnElement, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
-from tests.contracts.store_grants import as_role
-from tests.simulation.memory_controller import MemoryController
-from tests.simulation.memory_database import MemoryDatabase, Refused, is_settled
-from tests.simulation.memory_seat import MemorySeat, MemoryServer
-from tests.simulation.memory_store import MemoryCollector, MemoryFeed, MemoryObserver
 
 from codehub import clock
 from codehub.model.states import Desired
@@ -30,6 +25,11 @@ from codehub.store.rows import WORKSPACE_COLUMNS, to_workspace
 from codehub.store.seat import PostgresSeat
 from codehub.store.tables import archives, templates, users, workspace_events, workspaces
 from codehub.store.wishes import Because, NewWorkspace
+from tests.contracts.store_grants import as_role
+from tests.simulation.memory_controller import MemoryController
+from tests.simulation.memory_database import MemoryDatabase, Refused, is_settled
+from tests.simulation.memory_seat import MemorySeat, MemoryServer
+from tests.simulation.memory_store import MemoryCollector, MemoryFeed, MemoryObserver
 
 AHEAD = timedelta(days=3650)
 """How far the database's clock is ahead of the clock of this process."""

@@ -2,12 +2,11 @@
 
 from uuid import UUID, uuid4
 
-from tests.contracts.store_backends import Backend
-
 from codehub.model.plans import Begin, Fault, Finish, GiveUp
 from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
 from codehub.model.workspace import Request, RequestKind, Workspace, archive_key
 from codehub.store.protocols import ControllerStore, NewArchive
+from tests.contracts.store_backends import Backend
 
 PROVISION = Begin(Operation.PROVISIONING, Step.CREATE)
 START = Begin(Operation.STARTING, Step.PULL)

@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.contracts.object_store_places import Place, in_bucket, in_directory
-from tests.contracts.object_store_reads import content_of, keys_of, uploads_of
 
 from codehub import clock
 from codehub.archives.errors import (
@@ -26,6 +24,8 @@ from codehub.archives.keys import is_legal
 from codehub.archives.object_store import ObjectStore, read_all
 from codehub.archives.probe import probe
 from codehub.stack.seaweedfs import SeaweedFS
+from tests.contracts.object_store_places import Place, in_bucket, in_directory
+from tests.contracts.object_store_reads import content_of, keys_of, uploads_of
 
 MIB = 1024 * 1024
 ODD_KEYS = [

@@ -10,14 +10,14 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from tests.contracts import object_store_writer
-from tests.contracts.object_store_places import CLOSED_PORT, Place, in_bucket, in_directory
-from tests.contracts.object_store_reads import content_of, keys_of, uploads_of
 
 from codehub import clock
 from codehub.archives.errors import StoreRefused, StoreUnreachable
 from codehub.archives.object_store import ObjectStore, UnfinishedUpload
 from codehub.stack.seaweedfs import SeaweedFS
+from tests.contracts import object_store_writer
+from tests.contracts.object_store_places import CLOSED_PORT, Place, in_bucket, in_directory
+from tests.contracts.object_store_reads import content_of, keys_of, uploads_of
 
 Operation = Callable[[ObjectStore], Awaitable[object]]
 

@@ -8,9 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.contracts.runtime_kit import RuntimeKit, another, docker_kit, memory_kit
-from tests.runtimes.docker.tool_image import tool_image
-from tests.runtimes.local.kit import local_kit
 
 from codehub.runtimes.errors import (
     ImageUnavailable,
@@ -21,6 +18,9 @@ from codehub.runtimes.errors import (
     RuntimeFault,
 )
 from codehub.runtimes.protocols import InstanceState, PullProgress, Runtime, Volume
+from tests.contracts.runtime_kit import RuntimeKit, another, docker_kit, memory_kit
+from tests.runtimes.docker.tool_image import tool_image
+from tests.runtimes.local.kit import local_kit
 
 
 @pytest.fixture(scope="session")

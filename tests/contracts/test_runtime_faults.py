@@ -6,12 +6,12 @@ import uuid
 from contextlib import aclosing
 
 import pytest
-from tests.contracts.runtime_kit import memory_kit
 
 from codehub.runtimes.errors import ImageUnavailable, RegistryAway, RuntimeAway, RuntimeFault
 from codehub.runtimes.memory import MemoryRuntime
 from codehub.runtimes.memory_engine import Behaviour, Call, Fault, MemoryEngine
 from codehub.runtimes.protocols import Instance, InstanceSpec, InstanceState, VolumeSpec
+from tests.contracts.runtime_kit import memory_kit
 
 BROKEN = RuntimeFault("switched on")
 

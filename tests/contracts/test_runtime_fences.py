@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
-from tests.contracts.runtime_kit import RuntimeKit
-from tests.contracts.test_runtime import docker_image, kit
 
 from codehub.runtimes.errors import NotFound, RuntimeFault
 from codehub.runtimes.protocols import InstanceState, Runtime
+from tests.contracts.runtime_kit import RuntimeKit
+from tests.contracts.test_runtime import docker_image, kit
 
 __all__ = ["docker_image", "kit"]
 

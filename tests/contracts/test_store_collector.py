@@ -2,11 +2,10 @@
 
 from uuid import uuid4
 
-from tests.contracts.store_backends import Backend
-from tests.contracts.store_lives import archived, made
-
 from codehub.decide.orphans import Found, OrphanKind
 from codehub.store.protocols import CollectorStore, ControllerStore
+from tests.contracts.store_backends import Backend
+from tests.contracts.store_lives import archived, made
 
 
 def found(kind: OrphanKind = OrphanKind.VOLUME, key: str = "a volume") -> Found:

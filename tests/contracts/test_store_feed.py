@@ -3,13 +3,13 @@
 from uuid import uuid4
 
 import pytest
-from tests.contracts.store_backends import Backend
-from tests.contracts.store_ear import Ear
-from tests.contracts.store_lives import done, provisioning
 
 from codehub.model.conditions import Conditions
 from codehub.model.states import Desired
 from codehub.store.protocols import Channel, ControllerStore, Notice, Observed, ObserverStore, SeatLost
+from tests.contracts.store_backends import Backend
+from tests.contracts.store_ear import Ear
+from tests.contracts.store_lives import done, provisioning
 
 
 @pytest.fixture

@@ -6,6 +6,13 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+
+from codehub import clock
+from codehub.model.plans import Answer, Died, Dismiss, Finish, GiveUp, Retry, Withdraw, Withdrawal
+from codehub.model.states import Operation, Phase, Step
+from codehub.model.workspace import Workspace
+from codehub.store.history import EventKind
+from codehub.store.protocols import ControllerStore
 from tests.contracts.store_backends import AHEAD, Backend
 from tests.contracts.store_lives import (
     ARCHIVE,
@@ -16,13 +23,6 @@ from tests.contracts.store_lives import (
     request,
     standby,
 )
-
-from codehub import clock
-from codehub.model.plans import Answer, Died, Dismiss, Finish, GiveUp, Retry, Withdraw, Withdrawal
-from codehub.model.states import Operation, Phase, Step
-from codehub.model.workspace import Workspace
-from codehub.store.history import EventKind
-from codehub.store.protocols import ControllerStore
 
 LATER = clock.now() + AHEAD + timedelta(minutes=1)
 

@@ -4,9 +4,6 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
-from tests.contracts.store_backends import AHEAD, Backend
-from tests.contracts.store_lives import archived, done, made, provisioning, standby
-from tests.decide.builders import archive_seen, container_seen, volume_seen
 
 from codehub import clock
 from codehub.model.conditions import Conditions
@@ -14,6 +11,9 @@ from codehub.model.plans import Withdraw, Withdrawal
 from codehub.model.states import Phase
 from codehub.model.workspace import Workspace
 from codehub.store.protocols import ControllerStore, Listing, Observed, ObserverStore
+from tests.contracts.store_backends import AHEAD, Backend
+from tests.contracts.store_lives import archived, done, made, provisioning, standby
+from tests.decide.builders import archive_seen, container_seen, volume_seen
 
 NOW = clock.now() + AHEAD
 EVERYTHING = Conditions(volume=volume_seen(), archive=archive_seen(), container=container_seen(), healthy=volume_seen())

@@ -3,6 +3,13 @@
 from datetime import timedelta
 
 import pytest
+
+from codehub import clock
+from codehub.model.plans import Answer, Died, Dismiss, Finish, GiveUp, Retry, Withdraw, Withdrawal
+from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
+from codehub.model.workspace import RequestKind, incarnation_name
+from codehub.store.history import Event, EventKind
+from codehub.store.protocols import ControllerStore
 from tests.contracts.store_backends import AHEAD, Backend
 from tests.contracts.store_lives import (
     BROKEN,
@@ -13,13 +20,6 @@ from tests.contracts.store_lives import (
     request,
     standby,
 )
-
-from codehub import clock
-from codehub.model.plans import Answer, Died, Dismiss, Finish, GiveUp, Retry, Withdraw, Withdrawal
-from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
-from codehub.model.workspace import RequestKind, incarnation_name
-from codehub.store.history import Event, EventKind
-from codehub.store.protocols import ControllerStore
 
 LATER = clock.now() + AHEAD + timedelta(minutes=1)
 

@@ -3,10 +3,10 @@
 import asyncio
 
 import pytest
-from tests.contracts.store_backends import AHEAD, Backend
 
 from codehub import clock
 from codehub.store.protocols import Seat, SeatLost, Term
+from tests.contracts.store_backends import AHEAD, Backend
 
 SHORT_LEASE = 1.0
 

@@ -4,9 +4,6 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID, uuid4
 
-from tests.contracts.store_backends import AHEAD, Backend
-from tests.contracts.store_lives import archived, done, in_error, provisioning, request, standby
-
 from codehub import clock
 from codehub.model.conditions import Conditions
 from codehub.model.states import Desired, ImageState, Phase
@@ -14,6 +11,8 @@ from codehub.model.templates import Template
 from codehub.model.workspace import Workspace
 from codehub.store.history import Event, EventKind
 from codehub.store.protocols import ControllerStore, Judged, Observed, ObserverStore
+from tests.contracts.store_backends import AHEAD, Backend
+from tests.contracts.store_lives import archived, done, in_error, provisioning, request, standby
 
 NOW = clock.now() + AHEAD
 

@@ -4,6 +4,13 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+
+from codehub import clock
+from codehub.model.plans import Begin, Retry
+from codehub.model.states import Desired, Operation, Phase, Step
+from codehub.model.workspace import RequestKind, incarnation_name
+from codehub.store.history import Event, EventKind
+from codehub.store.protocols import ControllerStore
 from tests.contracts.store_backends import AHEAD, Backend, KnownArchive
 from tests.contracts.store_lives import (
     BROKEN,
@@ -18,13 +25,6 @@ from tests.contracts.store_lives import (
     request,
     standby,
 )
-
-from codehub import clock
-from codehub.model.plans import Begin, Retry
-from codehub.model.states import Desired, Operation, Phase, Step
-from codehub.model.workspace import RequestKind, incarnation_name
-from codehub.store.history import Event, EventKind
-from codehub.store.protocols import ControllerStore
 
 LATER = clock.now() + AHEAD + timedelta(minutes=1)
 

@@ -12,10 +12,6 @@ from uuid import UUID, uuid4
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.contracts.store_backends import AHEAD, Backend, MemoryBackend, PostgresBackend
-from tests.contracts.store_ear import Ear
-from tests.contracts.store_lives import BROKEN, made, request
-from tests.decide.builders import archive_seen
 
 from codehub import clock
 from codehub.decide.steps import AFTER_ACTION, FIRST_STEP
@@ -25,6 +21,10 @@ from codehub.model.shown import ShownWorkspace
 from codehub.model.states import Desired, Operation, Phase, Step
 from codehub.model.workspace import RequestKind, Workspace
 from codehub.store.protocols import ControllerStore, Judged, Observed, ObserverStore, Seat
+from tests.contracts.store_backends import AHEAD, Backend, MemoryBackend, PostgresBackend
+from tests.contracts.store_ear import Ear
+from tests.contracts.store_lives import BROKEN, made, request
+from tests.decide.builders import archive_seen
 
 NOW = clock.now() + AHEAD
 PATIENCE_SECONDS = 600  # the seats outlast the search for a shorter example

@@ -5,6 +5,8 @@ from collections import Counter
 
 import asyncpg
 import pytest
+
+from codehub.store.tables import workspaces
 from tests.contracts.store_backends import PostgresBackend
 from tests.contracts.store_grants import (
     BY_THE_DATABASE,
@@ -16,8 +18,6 @@ from tests.contracts.store_grants import (
     TableGrant,
     as_role,
 )
-
-from codehub.store.tables import workspaces
 
 COLUMNS = [column.name for column in workspaces.c]
 FOREIGN = [

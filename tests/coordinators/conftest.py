@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 
 import pytest
+
 from tests.coordinators.house import House
 
 

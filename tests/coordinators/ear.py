@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from redis.asyncio import Redis
+
 from tests.coordinators.house import until
 
 

@@ -8,9 +8,6 @@ from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import text, update
-from tests.coordinators.ear import Ear, listening
-from tests.coordinators.house import House
-from tests.coordinators.sessions import kill_leader
 
 from codehub.bus.hints import Hints
 from codehub.bus.page_events import PageEvents
@@ -22,6 +19,9 @@ from codehub.store.feed import PostgresFeed
 from codehub.store.protocols import Seat
 from codehub.store.seat import PostgresSeat
 from codehub.store.tables import workspaces
+from tests.coordinators.ear import Ear, listening
+from tests.coordinators.house import House
+from tests.coordinators.sessions import kill_leader
 
 OBSERVER, CONTROLLER, EVERYBODY = "wake:ob", "wake:wc", "sse:all"
 

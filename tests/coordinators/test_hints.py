@@ -7,13 +7,13 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
-from tests.coordinators.house import until
-from tests.coordinators.own_service import own_redis
 
 from codehub.bus.connect import connect
 from codehub.bus.hints import Hints, Listener
 from codehub.clock import elapsed
 from codehub.stack.account import Account
+from tests.coordinators.house import until
+from tests.coordinators.own_service import own_redis
 
 
 @asynccontextmanager

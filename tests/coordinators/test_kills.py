@@ -7,12 +7,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import pytest
-from tests.coordinators.house import IMAGE, House, until
-from tests.coordinators.sessions import kill_all, kill_leader
 
 from codehub.decide.steps import AFTER_ACTION, FIRST_STEP, SIGHT
 from codehub.model.states import Desired, Operation, Phase, Step
+from codehub.runtimes.errors import InUse
+from codehub.runtimes.memory import MemoryRuntime
 from codehub.runtimes.memory_engine import Call, Fault, MemoryEngine
+from tests.coordinators.house import IMAGE, INSTALLATION, House, until
+from tests.coordinators.sessions import kill_all, kill_leader
 
 LEASE_SECONDS = 2
 
@@ -135,3 +137,27 @@ async def kill_at(house: House, step: Step) -> None:
     await until(waits, 30)
     house.engine.clear_faults()
     await kill_all(house.database_url)
+
+
+async def test_what_a_deposed_leader_does_late_touches_nothing_of_its_successors(house: House) -> None:
+    house.replica(lease_seconds=LEASE_SECONDS)
+    workspace_id = await house.create()
+    await house.until_phase(workspace_id, Phase.RUNNING)
+    (old,) = house.engine.containers.values()
+    (home,) = house.engine.homes.values()
+    await kill_leader(house.database_url, "coordinator:wc")
+    house.engine.kill(workspace_id)
+
+    async def another() -> bool | None:
+        row = await house.row(workspace_id)
+        return (row.phase is Phase.RUNNING and old.seen.id not in house.engine.containers) or None
+
+    await until(another, 30)
+    (new,) = house.engine.containers
+    late = MemoryRuntime(house.engine, INSTALLATION)  # nothing stands between it and the engine
+    await late.instances.stop(old.seen.id, 0)
+    await late.volumes.create(home.spec)
+    with pytest.raises(InUse):
+        await late.volumes.delete(home.spec.name)
+    assert list(house.engine.containers) == [new]
+    assert list(house.engine.homes.values()) == [home]

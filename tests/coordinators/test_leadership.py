@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 
 import pytest
-from tests.coordinators.house import until
-from tests.coordinators.sessions import kill_leader, office
 
 from codehub import clock
 from codehub.coordinators.leadership import Deposed, Fence, Leadership, lead
 from codehub.store.protocols import Term
 from codehub.store.seat import PostgresSeat
+from tests.coordinators.house import until
+from tests.coordinators.sessions import kill_leader, office
 
 LOCK = "coordinator:test"
 LEASE_SECONDS = 3.0

@@ -1,8 +1,7 @@
 """The life of a workspace through real coordinators, PostgreSQL and Redis."""
 
-from tests.coordinators.house import House
-
 from codehub.model.states import Desired, Phase
+from tests.coordinators.house import House
 
 
 async def test_a_workspace_comes_to_run_stands_by_runs_again_and_is_deleted(house: House) -> None:

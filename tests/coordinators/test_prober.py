@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from uuid import UUID, uuid4
 
 import pytest
-from tests.coordinators.house import until
 
 from codehub.coordinators import prober as module
 from codehub.coordinators.prober import FAILURES_TO_END, Prober
@@ -14,6 +13,7 @@ from codehub.model.sightings import ContainerState
 from codehub.runtimes.memory import MemoryRuntime
 from codehub.runtimes.memory_engine import Behaviour, MemoryEngine
 from codehub.runtimes.protocols import Instance, InstanceSpec, Resources, VolumeSpec
+from tests.coordinators.house import until
 
 
 class Lobby:

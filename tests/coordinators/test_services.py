@@ -7,10 +7,6 @@ from uuid import UUID
 import asyncpg
 import pytest
 from sqlalchemy import text
-from tests.coordinators.house import House, Replica, until
-from tests.coordinators.own_service import own_postgres, own_redis
-from tests.coordinators.sessions import kill_all, office
-from tests.databases import create_database
 
 from codehub.coordinators.workspace_controller import WorkspaceController
 from codehub.model.states import Desired, Operation, Phase
@@ -18,6 +14,10 @@ from codehub.stack.account import Account
 from codehub.store import migrate
 from codehub.store.protocols import SeatLost
 from codehub.store.seat import PostgresSeat, lock_key
+from tests.coordinators.house import House, Replica, until
+from tests.coordinators.own_service import own_postgres, own_redis
+from tests.coordinators.sessions import kill_all, office
+from tests.databases import create_database
 
 BEGUN = text("SELECT count(*) FROM workspace_events WHERE workspace_id = :id AND kind = 'operation' AND after = :after")
 

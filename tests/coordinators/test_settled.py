@@ -6,11 +6,11 @@ from typing import Any
 
 import asyncpg
 from sqlalchemy import event, text
-from tests.coordinators.house import House, Replica, until
 
 from codehub.model.states import Desired, Phase
 from codehub.store.protocols import Seat
 from codehub.store.seat import PostgresSeat
+from tests.coordinators.house import House, Replica, until
 
 PASSES = 4
 STATEMENTS_PER_PASS = 3

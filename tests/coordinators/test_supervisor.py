@@ -6,15 +6,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from tests.coordinators.house import until
-from tests.coordinators.sessions import kill_all, kill_leader
-
 from codehub.coordinators.leadership import Leadership
 from codehub.coordinators.supervisor import Report, Supervisor, Terms
 from codehub.runtimes.errors import RuntimeFault
 from codehub.store.protocols import SeatLost
 from codehub.store.seat import PostgresSeat
 from codehub.store.self_test import other_candidates
+from tests.coordinators.house import until
+from tests.coordinators.sessions import kill_all, kill_leader
 
 QUICK = Terms(lease_seconds=3.0, retry_seconds=0.05, initial_delay_max_seconds=0.0)
 

@@ -4,13 +4,12 @@ import asyncio
 import math
 from uuid import UUID
 
-from tests.coordinators.house import IMAGE, House, until
-
 from codehub.model.conditions import Status
 from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
 from codehub.model.workspace import RequestKind, Workspace
 from codehub.runtimes.errors import RuntimeFault
 from codehub.runtimes.memory_engine import Behaviour, Call, Fault
+from tests.coordinators.house import IMAGE, House, until
 
 
 async def test_a_killed_container_is_started_again(house: House) -> None:

@@ -4,16 +4,15 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
-from tests.decide.builders import ARCHIVE_OP_ID, CONTAINER_ID, HOME, KEY, MADE, OP_ID, POLICY, T0, after
-from tests.decide.transitions import MAKES_AN_ARCHIVE, own_key, refused
-from tests.decide.world import Container, World
-
 from codehub.decide.judge import judge
 from codehub.decide.view import CONFIRM_LOSS_AFTER
 from codehub.model.conditions import Condition, Conditions, Reason
 from codehub.model.sightings import ArchiveState
 from codehub.model.states import Operation, Phase
 from codehub.model.workspace import Workspace
+from tests.decide.builders import ARCHIVE_OP_ID, CONTAINER_ID, HOME, KEY, MADE, OP_ID, POLICY, T0, after
+from tests.decide.transitions import MAKES_AN_ARCHIVE, own_key, refused
+from tests.decide.world import Container, World
 
 OLDER = "older"
 FORMER_KEY = "former"

@@ -5,6 +5,10 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+from codehub.model.conditions import Condition, Conditions, Reason, Status
+from codehub.model.sightings import ArchiveState, ContainerState
+from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
+from codehub.model.workspace import RequestKind, Workspace
 from tests.decide.builders import (
     ARCHIVE_OP_ID,
     HOME,
@@ -20,11 +24,6 @@ from tests.decide.canonical import ACTED, FORMER_KEY, LOOKED, OLDER, STALE, Stat
 from tests.decide.transitions import MAKES_AN_ARCHIVE, refused
 from tests.decide.walk import seen_whole
 from tests.decide.world import Archive, Container, Content, World
-
-from codehub.model.conditions import Condition, Conditions, Reason, Status
-from codehub.model.sightings import ArchiveState, ContainerState
-from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
-from codehub.model.workspace import RequestKind, Workspace
 
 STEPS = {
     Operation.PROVISIONING: (Step.CREATE, Step.CREATED),

@@ -8,6 +8,11 @@ from uuid import UUID
 
 from hypothesis import settings
 from hypothesis import strategies as st
+
+from codehub.decide.plan import Circumstances, ServiceState
+from codehub.model.conditions import Condition, Conditions, Reason
+from codehub.model.states import Desired, ErrorReason, ImageState, Operation, Phase, Service, Step
+from codehub.model.workspace import Request, RequestKind, Workspace, archive_key
 from tests.decide.builders import (
     CONTAINER_ID,
     HOME,
@@ -24,11 +29,6 @@ from tests.decide.builders import (
 )
 from tests.decide.starts import STEPS
 from tests.decide.transitions import KEY_IS_STORED, own_key
-
-from codehub.decide.plan import Circumstances, ServiceState
-from codehub.model.conditions import Condition, Conditions, Reason
-from codehub.model.states import Desired, ErrorReason, ImageState, Operation, Phase, Service, Step
-from codehub.model.workspace import Request, RequestKind, Workspace, archive_key
 
 T = TypeVar("T")
 

@@ -4,10 +4,10 @@ from datetime import datetime
 from uuid import UUID
 
 import pytest
-from tests.decide.builders import T0, WORKSPACE_ID, workspace
 
 from codehub.decide.admit import Admitted, Limits, Refused, admit, takes_a_place
 from codehub.model.states import Desired, Operation, Phase
+from tests.decide.builders import T0, WORKSPACE_ID, workspace
 
 LIMITS = Limits(per_user=2, in_all=100)
 FIRST, SECOND, THIRD = UUID(int=11), UUID(int=12), UUID(int=13)

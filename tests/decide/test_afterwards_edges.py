@@ -3,6 +3,11 @@
 from dataclasses import replace
 
 import pytest
+
+from codehub.decide.afterwards import phase_after
+from codehub.model.plans import Answer, Begin, Withdraw, Withdrawal
+from codehub.model.states import ErrorReason, Operation, Phase, Step
+from codehub.model.workspace import RequestKind
 from tests.decide.builders import (
     HOME,
     KEY,
@@ -19,11 +24,6 @@ from tests.decide.builders import (
     under_way,
     volume_gone,
 )
-
-from codehub.decide.afterwards import phase_after
-from codehub.model.plans import Answer, Begin, Withdraw, Withdrawal
-from codehub.model.states import ErrorReason, Operation, Phase, Step
-from codehub.model.workspace import RequestKind
 
 RECOVER = request(RequestKind.RECOVER)
 START = Begin(Operation.STARTING, Step.PULL)

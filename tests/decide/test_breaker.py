@@ -3,9 +3,9 @@
 from datetime import timedelta
 
 import pytest
-from tests.decide.builders import T0, after
 
 from codehub.decide.breaker import Breaker, BreakerPolicy, answered, trying, unanswered
+from tests.decide.builders import T0, after
 
 POLICY = BreakerPolicy()
 CLOSED = Breaker(since=after(-60))

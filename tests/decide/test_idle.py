@@ -4,11 +4,11 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
-from tests.decide.builders import MOMENT, T0, after, running, standby
 
 from codehub.decide.idle import NEVER, IdlePolicy, Sleep, StayAwake, idle, within_ceiling
 from codehub.model.states import Desired, Operation, Phase
 from codehub.model.workspace import Workspace
+from tests.decide.builders import MOMENT, T0, after, running, standby
 
 POLICY = IdlePolicy(standby_after_seconds=600, archive_after_seconds=1800)
 

@@ -3,12 +3,12 @@
 from itertools import product
 
 import pytest
-from tests.decide.builders import HOME, KEY, POLICY, T0, after, condition, in_error, pending, under_way, workspace
 
 from codehub.decide.judge import TERMINAL_REASONS, is_terminal, judge
 from codehub.decide.steps import FIRST_STEP
 from codehub.model.conditions import Condition, Conditions, Reason
 from codehub.model.states import Desired, ErrorReason, Operation, Phase
+from tests.decide.builders import HOME, KEY, POLICY, T0, after, condition, in_error, pending, under_way, workspace
 
 LASTING = after(-2)
 

@@ -4,6 +4,23 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+
+from codehub.decide.plan import plan
+from codehub.decide.retry import RetryPolicy, after_death, after_failure, backoff
+from codehub.decide.steps import AFTER_ACTION, NEEDS
+from codehub.model.conditions import Condition, Reason
+from codehub.model.plans import (
+    Begin,
+    Continue,
+    Died,
+    Fault,
+    GiveUp,
+    Retry,
+    Waiting,
+    WaitUntil,
+)
+from codehub.model.states import Desired, ErrorReason, ImageState, Operation, Service, Step
+from codehub.model.workspace import Workspace
 from tests.decide.builders import (
     HOME,
     KEY,
@@ -24,23 +41,6 @@ from tests.decide.builders import (
     standby,
     under_way,
 )
-
-from codehub.decide.plan import plan
-from codehub.decide.retry import RetryPolicy, after_death, after_failure, backoff
-from codehub.decide.steps import AFTER_ACTION, NEEDS
-from codehub.model.conditions import Condition, Reason
-from codehub.model.plans import (
-    Begin,
-    Continue,
-    Died,
-    Fault,
-    GiveUp,
-    Retry,
-    Waiting,
-    WaitUntil,
-)
-from codehub.model.states import Desired, ErrorReason, ImageState, Operation, Service, Step
-from codehub.model.workspace import Workspace
 
 STARTING = under_way(standby(desired_state=Desired.RUNNING), Operation.STARTING, Step.START)
 STOPPING = under_way(running(desired_state=Desired.STANDBY), Operation.STOPPING, Step.STOP)

@@ -3,6 +3,12 @@
 from dataclasses import replace
 
 import pytest
+
+from codehub.decide.observe import observe, wants_another_look, worth_writing
+from codehub.model.conditions import Condition, Conditions, Endpoint, Reason, Status
+from codehub.model.sightings import ArchiveState, ContainerState, SeenArchive, SeenContainer, Sighting
+from codehub.model.states import Operation
+from codehub.model.workspace import Workspace
 from tests.decide.builders import (
     ENDPOINT,
     HOME,
@@ -19,12 +25,6 @@ from tests.decide.builders import (
     standby,
     volume_seen,
 )
-
-from codehub.decide.observe import observe, wants_another_look, worth_writing
-from codehub.model.conditions import Condition, Conditions, Endpoint, Reason, Status
-from codehub.model.sightings import ArchiveState, ContainerState, SeenArchive, SeenContainer, Sighting
-from codehub.model.states import Operation
-from codehub.model.workspace import Workspace
 
 HEALTHY = Condition(Status.TRUE, Reason.ALL_CONDITIONS_MET, "", T0, None, T0)
 NEVER_SEEN = Conditions()

@@ -4,6 +4,11 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 import pytest
+
+from codehub.decide.orphans import CollectPolicy, Found, Generation, Kept, OrphanKind, Round, collect
+from codehub.model.conditions import Condition, Conditions
+from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
+from codehub.model.workspace import RequestKind, Workspace, archive_key
 from tests.decide.builders import (
     ARCHIVE_OP_ID,
     HOME,
@@ -26,11 +31,6 @@ from tests.decide.builders import (
     volume_gone,
     volume_seen,
 )
-
-from codehub.decide.orphans import CollectPolicy, Found, Generation, Kept, OrphanKind, Round, collect
-from codehub.model.conditions import Condition, Conditions
-from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
-from codehub.model.workspace import RequestKind, Workspace, archive_key
 
 GRACE = timedelta(hours=2)
 POLICY = CollectPolicy(grace=GRACE, max_share=0.05, generations=3, undelete_window=timedelta(days=7))

@@ -4,9 +4,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 from hypothesis import given
-from tests.decide.builders import POLICY
-from tests.decide.strategies import any_rows, bounded, circumstances, rows
-from tests.decide.transitions import refused
 
 from codehub.decide.judge import broken_invariant, judge
 from codehub.decide.plan import Circumstances, plan
@@ -15,6 +12,9 @@ from codehub.model.conditions import Conditions, Status
 from codehub.model.plans import Answer, Begin, Continue, Died, Dismiss, Finish, GiveUp, Retry, Withdraw, Withdrawal
 from codehub.model.states import LEVEL, Desired, ErrorReason, Operation, Phase, Step
 from codehub.model.workspace import RequestKind, Workspace
+from tests.decide.builders import POLICY
+from tests.decide.strategies import any_rows, bounded, circumstances, rows
+from tests.decide.transitions import refused
 
 MAX_RETRIES = POLICY.max_retries
 

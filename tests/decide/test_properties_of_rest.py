@@ -5,12 +5,6 @@ from datetime import datetime, timedelta
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.decide.builders import KEY, T0, after
-from tests.decide.canonical import State, canonical
-from tests.decide.strategies import KEYS, VOLUMES, WORKSPACE_IDS, Dice, any_row, any_rows, bounded, drawn, written_row
-from tests.decide.transitions import own_key
-from tests.decide.walk import Edge, seen_whole, successors
-from tests.decide.world import Archive, Container, Content, World
 
 from codehub.decide.idle import IdlePolicy, Sleep, idle
 from codehub.decide.observe import observe
@@ -19,6 +13,12 @@ from codehub.model.conditions import Conditions
 from codehub.model.sightings import ArchiveState, ContainerState, SeenArchive, Sighting
 from codehub.model.states import Desired, Operation, Phase
 from codehub.model.workspace import Workspace
+from tests.decide.builders import KEY, T0, after
+from tests.decide.canonical import State, canonical
+from tests.decide.strategies import KEYS, VOLUMES, WORKSPACE_IDS, Dice, any_row, any_rows, bounded, drawn, written_row
+from tests.decide.transitions import own_key
+from tests.decide.walk import Edge, seen_whole, successors
+from tests.decide.world import Archive, Container, Content, World
 
 COLLECT = CollectPolicy(
     grace=timedelta(seconds=2), max_share=0.5, generations=1, undelete_window=timedelta(seconds=600), always_allowed=2

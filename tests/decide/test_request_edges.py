@@ -1,6 +1,12 @@
 """Requests, word by word: what each leads to in every state that it may meet."""
 
 import pytest
+
+from codehub.decide.plan import plan
+from codehub.model.conditions import Condition, Reason
+from codehub.model.plans import Answer, Begin, Dismiss, Plan
+from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
+from codehub.model.workspace import RequestKind, Workspace
 from tests.decide.builders import (
     HOME,
     KEY,
@@ -17,12 +23,6 @@ from tests.decide.builders import (
     standby,
     volume_gone,
 )
-
-from codehub.decide.plan import plan
-from codehub.model.conditions import Condition, Reason
-from codehub.model.plans import Answer, Begin, Dismiss, Plan
-from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
-from codehub.model.workspace import RequestKind, Workspace
 
 RECOVER = request(RequestKind.RECOVER)
 START_EMPTY = request(RequestKind.START_EMPTY)

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from tests.decide.builders import ENDPOINT, T0, condition, container_seen, no_container, running, workspace
 
 from codehub.decide.route import Answer, Forward, Visit, route
 from codehub.model.conditions import Conditions, Endpoint, Reason
 from codehub.model.states import Desired, Operation, Phase
+from tests.decide.builders import ENDPOINT, T0, condition, container_seen, no_container, running, workspace
 
 NAVIGATION, OTHER = Visit.NAVIGATION, Visit.OTHER
 

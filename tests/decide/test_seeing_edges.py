@@ -3,6 +3,13 @@
 from dataclasses import replace
 
 import pytest
+
+from codehub.decide.judge import broken_invariant, is_terminal, judge
+from codehub.decide.plan import plan
+from codehub.decide.view import Container, View, view
+from codehub.model.conditions import Conditions, Reason, Status
+from codehub.model.plans import Continue, Fault, Finish, GiveUp, Retry, Waiting, WaitUntil
+from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
 from tests.decide.builders import (
     HOME,
     KEY,
@@ -24,13 +31,6 @@ from tests.decide.builders import (
     volume_gone,
     volume_seen,
 )
-
-from codehub.decide.judge import broken_invariant, is_terminal, judge
-from codehub.decide.plan import plan
-from codehub.decide.view import Container, View, view
-from codehub.model.conditions import Conditions, Reason, Status
-from codehub.model.plans import Continue, Fault, Finish, GiveUp, Retry, Waiting, WaitUntil
-from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
 
 THERE = [Reason.CONTAINER_RUNNING, Reason.CONTAINER_STARTING, Reason.CONTAINER_EXITED]
 

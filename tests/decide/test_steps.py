@@ -3,11 +3,11 @@
 from itertools import product
 
 import pytest
-from tests.decide.builders import POLICY
 
 from codehub.decide.retry import RetryPolicy
 from codehub.decide.steps import AFTER_ACTION, AFTER_SIGHT, FIRST_STEP, LADDER, NEEDS, RETRY_FROM, SIGHT
 from codehub.model.states import LEVEL, Desired, Operation, Phase, Service, Step
+from tests.decide.builders import POLICY
 
 LEADS_TO = {
     Operation.PROVISIONING: Phase.STANDBY,

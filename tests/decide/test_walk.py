@@ -12,16 +12,16 @@ from dataclasses import replace
 from itertools import chain
 
 import pytest
-from tests.decide.builders import OLDER_KEY, after, request
-from tests.decide.canonical import State, canonical
-from tests.decide.starts import misled, starts
-from tests.decide.walk import Edge, calm_successor, successors
-from tests.decide.world import Container, World
 
 from codehub.decide.request import HOME_IS_LOST
 from codehub.model.sightings import ArchiveState, ContainerState
 from codehub.model.states import Desired, ErrorReason, Phase
 from codehub.model.workspace import RequestKind, Workspace
+from tests.decide.builders import OLDER_KEY, after, request
+from tests.decide.canonical import State, canonical
+from tests.decide.starts import misled, starts
+from tests.decide.walk import Edge, calm_successor, successors
+from tests.decide.world import Container, World
 
 CHOICES = (
     request(RequestKind.RECOVER),

@@ -3,6 +3,13 @@
 from dataclasses import replace
 
 import pytest
+
+from codehub.decide.plan import plan
+from codehub.decide.retry import after_failure
+from codehub.model.conditions import Condition, Reason
+from codehub.model.plans import Begin, Died, Fault, GiveUp, Rest, Retry, Withdraw, Withdrawal
+from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
+from codehub.model.workspace import RequestKind, Workspace
 from tests.decide.builders import (
     HOME,
     KEY,
@@ -26,13 +33,6 @@ from tests.decide.builders import (
     volume_gone,
 )
 from tests.decide.starts import STEPS
-
-from codehub.decide.plan import plan
-from codehub.decide.retry import after_failure
-from codehub.model.conditions import Condition, Reason
-from codehub.model.plans import Begin, Died, Fault, GiveUp, Rest, Retry, Withdraw, Withdrawal
-from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
-from codehub.model.workspace import RequestKind, Workspace
 
 SERVES = {
     Operation.PROVISIONING: {Desired.STANDBY, Desired.RUNNING},

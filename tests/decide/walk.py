@@ -8,16 +8,6 @@ from enum import Enum
 from typing import assert_never
 from uuid import UUID
 
-from tests.decide import transitions
-from tests.decide.builders import (
-    POLICY,
-    T0,
-    after,
-    circumstances,
-)
-from tests.decide.canonical import State, canonical, canonical_conditions
-from tests.decide.world import EFFECT, Archive, Content, World, half, look
-
 from codehub.decide.judge import judge
 from codehub.decide.observe import observe, worth_writing
 from codehub.decide.plan import plan
@@ -42,6 +32,15 @@ from codehub.model.plans import (
 from codehub.model.sightings import ArchiveState, ContainerState, Sighting
 from codehub.model.states import LEVEL, ErrorReason, Operation, Service, Step
 from codehub.model.workspace import RequestKind, Workspace
+from tests.decide import transitions
+from tests.decide.builders import (
+    POLICY,
+    T0,
+    after,
+    circumstances,
+)
+from tests.decide.canonical import State, canonical, canonical_conditions
+from tests.decide.world import EFFECT, Archive, Content, World, half, look
 
 NEW_OP_ID = UUID(int=9)
 CALM = circumstances(T0)

@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
 
-from tests.decide.builders import CONTAINER_ID, OLDER_KEY
-from tests.decide.transitions import own_key
-
 from codehub.model.sightings import ArchiveState, ContainerState, SeenArchive, SeenContainer, Sighting
 from codehub.model.states import Step
 from codehub.model.workspace import Workspace
+from tests.decide.builders import CONTAINER_ID, OLDER_KEY
+from tests.decide.transitions import own_key
 
 
 class Content(Enum):

@@ -6,9 +6,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from tests.simulation.memory_database import MemoryArchive, MemoryDatabase
-from tests.simulation.memory_seat import MemorySeat
-
 from codehub.decide.steps import AFTER_ACTION
 from codehub.model.plans import Answer, Begin, Died, Dismiss, Finish, GiveUp, Retry, Withdraw
 from codehub.model.states import Desired, Operation, Phase, Step
@@ -16,6 +13,8 @@ from codehub.model.templates import Template
 from codehub.model.workspace import Request, RequestKind, Workspace, incarnation_name
 from codehub.store.history import Event, EventKind, operation_event, phase_event, request_event
 from codehub.store.protocols import Judged, NewArchive
+from tests.simulation.memory_database import MemoryArchive, MemoryDatabase
+from tests.simulation.memory_seat import MemorySeat
 
 Guard = Callable[[Workspace], bool]
 Change = Callable[[Workspace, datetime], dict[str, Any]]

@@ -9,14 +9,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from tests.simulation.memory_triggers import Touched, is_revision, notified
-
 from codehub.decide.orphans import Found, OrphanKind
 from codehub.model.states import Desired, Operation, Phase, Step
 from codehub.model.templates import Template
 from codehub.model.workspace import Request, Workspace, archive_key
 from codehub.store.history import Event, EventKind, request_event
 from codehub.store.protocols import Listing, NewArchive, Notice
+from tests.simulation.memory_triggers import Touched, is_revision, notified
 
 
 class Refused(Exception):

@@ -6,9 +6,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from tests.simulation.memory_database import MemoryDatabase, Office
-
 from codehub.store.protocols import Notice, SeatLost, Term
+from tests.simulation.memory_database import MemoryDatabase, Office
 
 LOCK_WAIT_SECONDS = 1.0
 

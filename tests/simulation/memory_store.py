@@ -6,14 +6,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from tests.simulation.memory_seat import MemorySeat
-from tests.simulation.memory_triggers import Touched
-
 from codehub.decide.orphans import Found, Generation
 from codehub.model.shown import ShownWorkspace
 from codehub.model.states import Operation
 from codehub.model.workspace import Workspace
 from codehub.store.protocols import Listing, Notice, Observed
+from tests.simulation.memory_seat import MemorySeat
+from tests.simulation.memory_triggers import Touched
 
 
 class MemoryObserver:

@@ -14,8 +14,6 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 from sqlalchemy import event
-from tests.databases import create_database, drop_database
-from tests.store.crowd import COUNT, make_crowd
 
 from codehub.model.conditions import Conditions
 from codehub.model.plans import Begin, Finish
@@ -26,6 +24,8 @@ from codehub.store.controller import PostgresController
 from codehub.store.observer import PostgresObserver
 from codehub.store.protocols import Judged, Observed
 from codehub.store.seat import PostgresSeat
+from tests.databases import create_database, drop_database
+from tests.store.crowd import COUNT, make_crowd
 
 NOW = datetime.now(UTC)
 SOMEWHERE = UUID("80000000-0000-0000-0000-000000000000")

@@ -49,7 +49,7 @@ async def _start(
     command: Sequence[str], environment: Mapping[str, str] | None, kept_open: Sequence[int]
 ) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
-        "nice",
+        *("nice", "sh", "-c", 'umask 022 && exec "$@"', "sh"),  # workspaces, which are other users, read what it makes
         *command,
         env=environment,
         stdin=asyncio.subprocess.DEVNULL,
@@ -57,6 +57,5 @@ async def _start(
         stderr=asyncio.subprocess.STDOUT,
         start_new_session=True,
         pass_fds=kept_open,
-        umask=0o022,  # workspaces, which are other users, read what it makes
         limit=LONGEST_LINE,
     )

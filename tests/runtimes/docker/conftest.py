@@ -4,11 +4,11 @@ import uuid
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+
+from codehub.runtimes.docker.runtime import DockerRuntime
 from tests.runtimes.docker.inside import House
 from tests.runtimes.docker.tidy import clear
 from tests.runtimes.docker.tool_image import HOST, tool_image
-
-from codehub.runtimes.docker.runtime import DockerRuntime
 
 
 @pytest.fixture(scope="session")

@@ -5,11 +5,10 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
-from tests.runtimes.docker.tool_image import PORT
-
 from codehub.model.workspace import incarnation_name
 from codehub.runtimes.docker.runtime import DockerRuntime
 from codehub.runtimes.protocols import Instance, InstanceSpec, Resources, VolumeSpec
+from tests.runtimes.docker.tool_image import PORT
 
 LIMITS = Resources(memory_bytes=64 * 1024**2, cpus=0.5, pids=32)
 

@@ -9,15 +9,15 @@ from typing import Any
 import aiodocker
 import pytest
 from aiodocker.exceptions import DockerError
-from tests.runtimes.docker.inside import House
-from tests.runtimes.docker.line import line_to_engine
-from tests.runtimes.docker.tidy import clear
-from tests.runtimes.docker.tool_image import HOST
 
 from codehub.runtimes.docker import images, labels
 from codehub.runtimes.docker.api import fault_of
 from codehub.runtimes.docker.runtime import DockerRuntime
 from codehub.runtimes.errors import ImageUnavailable, RegistryAway, RuntimeAway, RuntimeFault
+from tests.runtimes.docker.inside import House
+from tests.runtimes.docker.line import line_to_engine
+from tests.runtimes.docker.tidy import clear
+from tests.runtimes.docker.tool_image import HOST
 
 
 async def test_an_engine_that_goes_away_ends_the_stream_and_is_found_again(house: House, tmp_path: Path) -> None:

@@ -4,10 +4,9 @@ import asyncio
 import uuid
 from ipaddress import IPv4Network
 
-from tests.runtimes.docker.inside import House
-
 from codehub.runtimes.docker import host
 from codehub.runtimes.docker.firewall import Firewall
+from tests.runtimes.docker.inside import House
 
 
 async def rules_of(firewall: Firewall) -> list[str]:

@@ -5,12 +5,12 @@ import socket
 
 import aiodocker
 import pytest
-from tests.runtimes.docker.inside import House
-from tests.runtimes.docker.tool_image import HOST, SOCKET
 
 from codehub.runtimes.docker.runtime import DockerRuntime
 from codehub.runtimes.docker.volumes import DockerVolumes
 from codehub.runtimes.errors import NotFound
+from tests.runtimes.docker.inside import House
+from tests.runtimes.docker.tool_image import HOST, SOCKET
 
 
 def delete_at_once(volume: str) -> None:

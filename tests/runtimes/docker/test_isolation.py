@@ -2,12 +2,11 @@
 
 from ipaddress import IPv4Interface
 
+from codehub.runtimes.docker import container
+from codehub.runtimes.protocols import InstanceState
 from tests.runtimes.docker.inside import LIMITS, House
 from tests.runtimes.docker.outside import address_of, host_addresses, outside_world, service_of_the_host
 from tests.runtimes.docker.tidy import fetch
-
-from codehub.runtimes.docker import container
-from codehub.runtimes.protocols import InstanceState
 
 METADATA = "169.254.169.254"
 

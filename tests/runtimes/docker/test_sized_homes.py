@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.runtimes.docker.inside import House
-from tests.runtimes.docker.tidy import clear
-from tests.runtimes.docker.tool_image import HOST
 
 from codehub.runtimes.docker.commands import run
 from codehub.runtimes.docker.runtime import DockerRuntime
 from codehub.runtimes.errors import InUse, RuntimeFault
+from tests.runtimes.docker.inside import House
+from tests.runtimes.docker.tidy import clear
+from tests.runtimes.docker.tool_image import HOST
 
 MIB = 1024**2
 SIZE = 24 * MIB

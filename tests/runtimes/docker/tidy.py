@@ -3,10 +3,10 @@
 import aiodocker
 import aiohttp
 from aiodocker.exceptions import DockerError
-from tests.runtimes.docker import tool_image
 
 from codehub.runtimes.docker.runtime import DockerRuntime
 from codehub.runtimes.protocols import Instance
+from tests.runtimes.docker import tool_image
 
 
 async def clear(installation: str) -> None:

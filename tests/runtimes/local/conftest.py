@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 
 import pytest
+
 from tests.runtimes.local.place import Place, place
 
 

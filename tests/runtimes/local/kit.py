@@ -5,10 +5,9 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from codehub.runtimes.protocols import Instance
 from tests.contracts.runtime_kit import RuntimeKit
 from tests.runtimes.local.place import TOOL, fetch, place
-
-from codehub.runtimes.protocols import Instance
 
 
 @asynccontextmanager

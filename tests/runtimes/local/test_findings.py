@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.runtimes.local.place import Place, inside
 
 from codehub.runtimes.local import limits, network
+from tests.runtimes.local.place import Place, inside
 
 DISK = "Homes have no size limit of their own: one workspace can fill the disk of all."
 

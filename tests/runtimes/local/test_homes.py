@@ -5,11 +5,11 @@ import uuid
 from pathlib import Path
 
 import pytest
-from tests.runtimes.local.place import Place, inside
 
 from codehub.runtimes.errors import NotFound
 from codehub.runtimes.local.users import USERS, user_of
 from codehub.runtimes.protocols import Instance
+from tests.runtimes.local.place import Place, inside
 
 DEPTH = 3000
 DEEP = f"python3 -c \"import os\nfor _ in range({DEPTH}):\n    os.mkdir('folder')\n    os.chdir('folder')\""

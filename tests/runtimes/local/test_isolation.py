@@ -6,11 +6,11 @@ import socket
 from pathlib import Path
 
 import pytest
-from tests.runtimes.docker.outside import host_addresses, outside_world, service_of_the_host
-from tests.runtimes.local.place import LIMITS, Place, inside, refuses
 
 from codehub.runtimes.local import limits, network
 from codehub.runtimes.local.process import Process, children
+from tests.runtimes.docker.outside import host_addresses, outside_world, service_of_the_host
+from tests.runtimes.local.place import LIMITS, Place, inside, refuses
 
 METADATA = "169.254.169.254"
 IS_ROOT = os.geteuid() == 0

@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.runtimes.local.place import INSTALLATION, TOOL, Place, fetch, inside
 
 from codehub.runtimes.errors import InUse, RuntimeFault
 from codehub.runtimes.local import limits
 from codehub.runtimes.local.process import Process, descendants
 from codehub.runtimes.local.records import LOST, Life
 from codehub.runtimes.protocols import InstanceState
+from tests.runtimes.local.place import INSTALLATION, TOOL, Place, fetch, inside
 
 LIST = """
 import asyncio, sys
