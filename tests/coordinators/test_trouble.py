@@ -9,7 +9,7 @@ from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
 from codehub.model.workspace import RequestKind, Workspace
 from codehub.runtimes.errors import RuntimeFault
 from codehub.runtimes.memory_engine import Behaviour, Call, Fault
-from tests.coordinators.house import IMAGE, House, until
+from tests.coordinators.house import IMAGE, INSTALLATION, House, until
 
 
 async def test_a_killed_container_is_started_again(house: House) -> None:
@@ -187,7 +187,10 @@ async def test_an_engine_that_was_replaced_by_an_empty_one_is_an_alarm_and_loses
         await house.until_phase(workspace_id, Phase.STANDBY)
     house.engine.replace_engine()
     await until(lambda: _some(replica.supervisor.reports["observer"].last_error), 10)
-    await asyncio.sleep(3)  # beyond the two observations that would confirm a loss
+    for _ in range(15):  # beyond the two observations that would confirm a loss, single looks among them
+        for workspace_id in workspaces:
+            house.engine.announce(INSTALLATION, workspace_id)
+        await asyncio.sleep(0.2)
     rows = [await house.row(workspace_id) for workspace_id in workspaces]
     assert {row.phase for row in rows} == {Phase.STANDBY}
     assert all(row.conditions.volume and row.conditions.volume.status is Status.TRUE for row in rows)

@@ -142,13 +142,14 @@ class Observer:
     async def _pass(self, office: _Office) -> None:
         named, self._named = self._named, set()
         overdue = self.elapsed() - office.looked_at_all_at >= WHOLE_LOOK_SECONDS
-        # While the whole is doubted, no single look is believed either.
-        everything = self._all_due or overdue or bool(office.doubt) or not 0 < len(named) <= NAMED_AT_MOST
+        everything = self._all_due or overdue or not 0 < len(named) <= NAMED_AT_MOST
         self._all_due = False
         try:
             written = await (self._look_at_all(office) if everything else self._look_at(office, named))
         except Exception:
-            self._all_due = True  # nothing that depends on the listing has changed; the next tick tries again
+            # Nothing that depends on the listing has changed, and the next tick tries again, with a whole look: while
+            # the whole is doubted, no look at a single workspace may be believed.
+            self._all_due = True
             raise
         if written:
             await self.wake_controller()
