@@ -216,7 +216,8 @@ async def test_no_address_is_given_again(kit: RuntimeKit, runtime: Runtime) -> N
 
 async def test_the_last_lines_that_it_printed_can_be_read(kit: RuntimeKit, runtime: Runtime) -> None:
     instance = await kit.running(runtime)
-    assert b"".join([piece async for piece in runtime.instances.logs(instance.id, 10)]) == b"listening\n"
+    printed = b"".join([piece async for piece in runtime.instances.logs(instance.id, 10)])
+    assert printed.startswith(b"listening\n")  # a tool may also tell of the probes
     with pytest.raises(NotFound):
         _ = [piece async for piece in runtime.instances.logs("0" * 64, 10)]
 
