@@ -7,7 +7,7 @@ from datetime import datetime
 
 import structlog
 
-from codehub.decide.breaker import Breaker, BreakerPolicy, answered, unanswered
+from codehub.decide.breaker import Breaker, BreakerPolicy, answered, trying, unanswered
 from codehub.decide.plan import ServiceState
 from codehub.model.states import Service
 
@@ -36,11 +36,13 @@ class Services:
         return {service: ServiceState(not each.is_open, each.since) for service, each in self._breakers.items()}
 
     async def is_away(self, service: Service) -> bool:
-        """Ask the service itself, now."""
-        ping = self.pings.get(service)
+        """Ask the service itself, now. While it is known to be away, only once in each pause, whoever asks."""
+        ping, before = self.pings.get(service), self._breakers[service]
         if ping is None:
             return False
-        before = self._breakers[service]
+        if not before.allows(self.now(), POLICY):
+            return True
+        self._breakers[service] = trying(before, self.now())
         try:
             async with asyncio.timeout(PING_SECONDS):
                 await ping()
@@ -61,6 +63,6 @@ class Services:
         """Try again, with growing pauses, what is away."""
         while True:
             for service, breaker in list(self._breakers.items()):
-                if breaker.is_open and breaker.allows(self.now(), POLICY):
+                if breaker.is_open:
                     await self.is_away(service)
             await asyncio.sleep(LOOK_SECONDS)
