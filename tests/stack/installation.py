@@ -19,6 +19,11 @@ COMMAND = str(Path(sysconfig.get_path("scripts")) / "codehub")
 NOBODY = 65534
 
 
+def _listen_to_interrupts() -> None:
+    """A process that a shell started in the background ignores them, and so would all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @dataclass(frozen=True)
 class Installation:
     folder: Path
@@ -38,6 +43,7 @@ class Installation:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            preexec_fn=_listen_to_interrupts,  # noqa: PLW1509 (no threads here)
         )
         with process:
             try:
@@ -112,6 +118,8 @@ def installation(*, ordinary_user: bool = False) -> Iterator[Installation]:
             "HOME": str(folder),
             "CODEHUB_DATA_DIR": str(data),
             "CODEHUB_LISTEN": "127.0.0.1:0",
+            "RUNTIME": "local",  # no engine's business, and nobody waits here for an IDE to be compiled
+            "RUNTIME_PREPARE": "false",
         }
         try:
             yield Installation(folder, data, environment, run_as)

@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 from aiodocker import Docker
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from codehub import clock
 from codehub.coordinators.leadership import Leadership
 from codehub.coordinators.supervisor import Report
 from codehub.errors import CodehubError
@@ -26,6 +27,8 @@ from codehub.settings import Settings
 log = structlog.get_logger()
 
 LOOK_AGAIN_SECONDS = 60.0
+TRY_AGAIN_SECONDS = 3600.0
+"""After an IDE could not be made: what is missing takes a person, and trying costs minutes of compiling."""
 
 
 @dataclass
@@ -34,8 +37,11 @@ class TemplateKeeper:
     pool: AsyncEngine
     on_docker: bool
     wake_controller: Callable[[], Awaitable[None]]
+    elapsed: Callable[[], float] = clock.elapsed
     name: str = "templates"
     lock_name: str = "coordinator:templates"
+    _failed: dict[str, tuple[float, str]] = field(default_factory=dict)
+    """When the making of an IDE failed last, and why."""
 
     async def run(self, leadership: Leadership, report: Report) -> None:
         while True:
@@ -51,6 +57,8 @@ class TemplateKeeper:
             found = Availability(
                 found.image, ImageState.FAILED, f"It is not there. Run: codehub image build {tool.name}"
             )
+        elif found.state is ImageState.BUILDING and (why := self._recent_failure(tool)):
+            found = Availability(found.image, ImageState.FAILED, why)
         await self._say(tool, found)
         if found.state is not ImageState.BUILDING:
             return
@@ -59,9 +67,14 @@ class TemplateKeeper:
             await self._make(tool)
         except (CodehubError, OSError) as error:
             log.warning("an IDE could not be made", ide=tool.name, error=str(error))
+            self._failed[tool.name] = self.elapsed(), str(error)
             await self._say(tool, Availability(found.image, ImageState.FAILED, str(error)))
         else:
             await self._say(tool, await self._look(tool))
+
+    def _recent_failure(self, tool: Tool) -> str | None:
+        failed_at, why = self._failed.get(tool.name, (0.0, ""))
+        return why if why and self.elapsed() - failed_at < TRY_AGAIN_SECONDS else None
 
     async def _look(self, tool: Tool) -> Availability:
         if not self.on_docker:
