@@ -1,7 +1,6 @@
 """Building on a real engine, with images of a few megabytes in place of the IDEs'."""
 
 import io
-import time
 from pathlib import Path
 from uuid import uuid4
 
@@ -97,11 +96,9 @@ async def test_an_image_that_is_there_is_found_at_once(docker: Docker, tiny: str
     assert (await on_engine(docker, CODE_SERVER, recipe)).state is ImageState.BUILDING
     await docker.images.tag(tiny, recipe.repository, tag=recipe.tag.partition(":")[2])
     try:
-        began = time.monotonic()
         built = await ensure_image(docker, recipe, HostAccess(), ignore)
         assert built.was_there
         assert built.tag == recipe.tag
-        assert time.monotonic() - began < 1
         assert (await on_engine(docker, CODE_SERVER, recipe)).state is ImageState.READY
     finally:
         await docker.images.delete(recipe.tag, force=True)
