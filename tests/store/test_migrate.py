@@ -29,6 +29,15 @@ ROWS = {
     "orphans": "INSERT INTO orphans (kind, key, workspace_id) VALUES ('volume', 'a volume', $1)",
     "system_locks": "INSERT INTO system_locks VALUES ('coordinator:wc', $1::uuid::text, 1, now(), false)",
     "observer_state": "INSERT INTO observer_state VALUES ('volumes', now(), $1::uuid::text)",
+    "sessions": "INSERT INTO sessions (id, user_id, secret_hash, address, expires_at) VALUES ($1, $1, '', '', now())",
+    "api_tokens": """
+        INSERT INTO api_tokens (id, user_id, name, secret_hash, hint, scopes) VALUES ($1, $1, 'ci', '', '', '{read}')
+    """,
+    "login_codes": "INSERT INTO login_codes (secret_hash, user_id, purpose, expires_at) VALUES ('', $1, 'cli', now())",
+    "login_attempts": "INSERT INTO login_attempts (login, address, succeeded) VALUES ($1::uuid::text, '', true)",
+    "audit_log": "INSERT INTO audit_log (actor_user_id, actor, action) VALUES ($1, 'owner', 'login')",
+    "idempotency_keys": "INSERT INTO idempotency_keys (user_id, key, fingerprint) VALUES ($1, 'key', '')",
+    "access_watermark": "INSERT INTO access_watermark (value) SELECT 0 WHERE $1::uuid IS NOT NULL",
 }
 """How a row comes into each table, in the order in which they refer to each other. A new table needs its line here."""
 

@@ -52,6 +52,13 @@ class CodehubConfig(Group):
     """Where the embedded services keep their data. Root's is outside its home: services run as their own user there."""
     listen: Annotated[str, AfterValidator(addresses.listen_address), Words(allowed="host:port")] = "127.0.0.1:8080"
     """The address that browsers and commands reach. Loopback only, until an administrator decides otherwise."""
+    public_url: Annotated[
+        str | None,
+        AfterValidator(addresses.http_url),
+        Words(allowed="http://host:port or https://host:port", unset="the address that it listens on"),
+    ] = None
+    """Where people reach codehub, if that is another address than `CODEHUB_LISTEN`: behind a TLS proxy, for example.
+    With `https` cookies are `Secure`, and requests that come from pages of any other origin are refused."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """The least important log line that is written. `debug` also shows the traceback of a command that fails."""
     log_format: Literal["auto", "console", "json"] = "auto"
@@ -235,6 +242,26 @@ class ActivityConfig(Group):
     prefix = "ACTIVITY_"
     flush_interval: Interval = 30
     """How often each front door reports whom it saw. Expiry waits for it, so it must be well below the standby time."""
+
+
+class AuthConfig(Group):
+    """Who is let in, and for how long."""
+
+    prefix = "AUTH_"
+    session_idle_seconds: Seconds = 7 * 86400
+    """A browser session ends when it was not used for this long."""
+    session_max_seconds: Seconds = 30 * 86400
+    """A browser session ends after this long, used or not."""
+    token_max_seconds: SecondsOrZero = 0
+    """The longest life of an API token; 0 allows tokens without an end."""
+    cache_seconds: Interval = 1
+    """How long a process may rely on what it knew of a session or token: revoking takes effect within this time."""
+    login_attempts_per_account: Count = 10
+    """Failed logins from one address on one account before each further one has to wait; the wait grows."""
+    login_attempts_per_address: Count = 50
+    """Failed logins from one address, on whichever account, before each further one has to wait."""
+    login_window_seconds: Seconds = 900
+    """Failed logins older than this are forgotten."""
 
 
 class LimitsConfig(Group):

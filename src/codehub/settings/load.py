@@ -39,6 +39,9 @@ RULES = (
     AtMost(
         "TTL_ARCHIVE_SECONDS", "TTL_ARCHIVE_CEILING_SECONDS", "because a default beyond its ceiling cannot be chosen"
     ),
+    AtMost(
+        "AUTH_SESSION_IDLE_SECONDS", "AUTH_SESSION_MAX_SECONDS", "because a session cannot rest longer than it lives"
+    ),
     AtMost("RETENTION_UNDELETE_SECONDS", "RETENTION_DELETED_SECONDS", "or there would be no row left to bring back"),
 )
 
@@ -58,6 +61,7 @@ class Settings(BaseSettings):
     reconciler: groups.ReconcilerConfig = groups.ReconcilerConfig()
     ttl: groups.TtlConfig = groups.TtlConfig()
     activity: groups.ActivityConfig = groups.ActivityConfig()
+    auth: groups.AuthConfig = groups.AuthConfig()
     limits: groups.LimitsConfig = groups.LimitsConfig()
     retention: groups.RetentionConfig = groups.RetentionConfig()
     events: groups.EventsConfig = groups.EventsConfig()

@@ -37,8 +37,90 @@ class UserRow(SQLModel, table=True):
     max_running: int | None = None
     locale: str | None = None
     disabled: bool = False
+    last_login_at: datetime | None = _moment()
     created_at: datetime = _moment(nullable=False)
     updated_at: datetime = _moment(nullable=False)
+
+
+class SessionRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "sessions"
+
+    id: UUID = Field(primary_key=True)
+    user_id: UUID = Field(foreign_key="users.id")
+    secret_hash: bytes
+    address: str
+    user_agent: str
+    created_at: datetime = _moment(nullable=False)
+    last_used_at: datetime = _moment(nullable=False)
+    expires_at: datetime = _moment(nullable=False)
+
+
+class ApiTokenRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "api_tokens"
+
+    id: UUID = Field(primary_key=True)
+    user_id: UUID = Field(foreign_key="users.id")
+    name: str
+    secret_hash: bytes
+    hint: str
+    scopes: list[str] = Field(sa_type=ARRAY(Text))
+    created_at: datetime = _moment(nullable=False)
+    last_used_at: datetime | None = _moment()
+    expires_at: datetime | None = _moment()
+
+
+class LoginCodeRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "login_codes"
+
+    secret_hash: bytes = Field(primary_key=True)
+    user_id: UUID = Field(foreign_key="users.id")
+    purpose: str
+    detail: Json = _json(nullable=False)
+    expires_at: datetime = _moment(nullable=False)
+
+
+class LoginAttemptRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "login_attempts"
+
+    id: int | None = Field(default=None, sa_column=Column("id", BigInteger, Identity(always=True), primary_key=True))
+    login: str
+    address: str
+    succeeded: bool
+    at: datetime = _moment(nullable=False)
+
+
+class AuditLogRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "audit_log"
+
+    id: int | None = Field(default=None, sa_column=Column("id", BigInteger, Identity(always=True), primary_key=True))
+    at: datetime = _moment(nullable=False)
+    actor_user_id: UUID | None = None
+    actor: str
+    action: str
+    subject_id: UUID | None = None
+    subject: str
+    address: str
+    request_id: str
+    detail: Json = _json(nullable=False)
+
+
+class IdempotencyKeyRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "idempotency_keys"
+
+    user_id: UUID = Field(primary_key=True, foreign_key="users.id")
+    key: str = Field(primary_key=True)
+    fingerprint: bytes
+    status: int | None = None
+    headers: Json | None = _json()
+    body: bytes | None = None
+    created_at: datetime = _moment(nullable=False)
+
+
+class AccessWatermarkRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "access_watermark"
+
+    single_row: bool = Field(primary_key=True)
+    value: int = Field(sa_type=BigInteger)
 
 
 class TemplateRow(SQLModel, table=True):
@@ -173,6 +255,13 @@ class ObserverStateRow(SQLModel, table=True):
 
 installation = SQLModel.metadata.tables["installation"]
 users = SQLModel.metadata.tables["users"]
+sessions = SQLModel.metadata.tables["sessions"]
+api_tokens = SQLModel.metadata.tables["api_tokens"]
+login_codes = SQLModel.metadata.tables["login_codes"]
+login_attempts = SQLModel.metadata.tables["login_attempts"]
+audit_log = SQLModel.metadata.tables["audit_log"]
+idempotency_keys = SQLModel.metadata.tables["idempotency_keys"]
+access_watermark = SQLModel.metadata.tables["access_watermark"]
 templates = SQLModel.metadata.tables["templates"]
 workspaces = SQLModel.metadata.tables["workspaces"]
 workspace_events = SQLModel.metadata.tables["workspace_events"]
