@@ -74,8 +74,8 @@ async def test_looking_needs_no_leadership(kit: RuntimeKit) -> None:
     fence = Fence()
     runtime = kit.open(kit.installation, fence.check)
     instance = await kit.running(runtime)
-    await runtime.engine()
     fence.close()
+    assert await runtime.engine() == await runtime.engine()
     assert len(await runtime.instances.list()) == len(await runtime.volumes.list()) == 1
     assert await runtime.instances.probe(instance)
     assert (await runtime.instances.stats(instance.id)).pids > 0

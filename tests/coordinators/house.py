@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 from uuid import UUID, uuid4
 
 from redis.asyncio import Redis
@@ -24,6 +24,7 @@ from codehub.model.states import Desired, Phase
 from codehub.model.workspace import Request, RequestKind, Workspace
 from codehub.runtimes.memory import MemoryRuntime
 from codehub.runtimes.memory_engine import MemoryEngine
+from codehub.runtimes.protocols import Runtime
 from codehub.settings.groups import CoordinatorConfig, ReconcilerConfig
 from codehub.store.engine import single
 from codehub.store.rows import WORKSPACE_COLUMNS, to_workspace
@@ -46,11 +47,13 @@ class Replica:
 
     supervisor: Supervisor
     task: asyncio.Task[None]
+    runtime: Runtime
 
     async def stop(self) -> None:
         self.task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self.task
+        await self.runtime.close()
 
 
 @dataclass
@@ -66,7 +69,7 @@ class House:
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def open(cls, database_url: str, redis_url: str, prefix: str) -> AsyncIterator["House"]:
+    async def open(cls, database_url: str, redis_url: str, prefix: str) -> AsyncIterator[Self]:
         redis = connect(redis_url)
         pool = single(database_url, "tests")
         house = cls(database_url, redis, prefix, pool, uuid4(), uuid4())
@@ -88,9 +91,14 @@ class House:
             await pool.dispose()
             await redis.aclose()
 
+    def runtime(self, fence: Callable[[], None]) -> Runtime:
+        """What one replica runs workspaces on."""
+        return MemoryRuntime(self.engine, INSTALLATION, fence)
+
     def replica(self, **settings: Any) -> Replica:  # noqa: ANN401 (any setting of the two groups)
         """Start the coordinators of one more process."""
         fence = Fence()
+        runtime = self.runtime(fence.check)
         quick = {"idle_interval": 1, "active_interval": 0.2, "initial_delay_max": 0, "retry_interval": 0.1}
         mine = {name: value for name, value in settings.items() if name in CoordinatorConfig.model_fields}
         theirs = {name: value for name, value in settings.items() if name in ReconcilerConfig.model_fields}
@@ -98,7 +106,7 @@ class House:
             database_url=self.database_url,
             hints=Hints(self.redis, f"{self.prefix}:wake"),
             pages=PageEvents(self.redis, f"{self.prefix}:sse"),
-            runtime=MemoryRuntime(self.engine, INSTALLATION, fence.check),
+            runtime=runtime,
             fence=fence,
             archives=NoArchives(),
             coordinator=CoordinatorConfig(**{"node_id": f"replica-{len(self.replicas)}", **quick, **mine}),
@@ -108,7 +116,7 @@ class House:
         for each in supervisor.coordinators:
             if isinstance(each, WorkspaceController):  # the delays of a crash loop are not worth waiting for
                 each.policy = replace(each.policy, restart_delay=timedelta(milliseconds=20))
-        replica = Replica(supervisor, asyncio.create_task(supervisor.run()))
+        replica = Replica(supervisor, asyncio.create_task(supervisor.run()), runtime)
         self.replicas.append(replica)
         return replica
 

@@ -5,8 +5,10 @@ from ipaddress import IPv4Network
 from pathlib import Path
 from uuid import uuid4
 
+import aiodocker
+
 from codehub.runtimes.docker import labels
-from codehub.runtimes.docker.api import LOOK_SECONDS, DockerApi, translated
+from codehub.runtimes.docker.api import LIMITS, LOOK_SECONDS, DockerApi, translated
 from codehub.runtimes.docker.instances import DockerInstances
 from codehub.runtimes.docker.network import Network
 from codehub.runtimes.docker.sized_homes import SizedHomes
@@ -51,14 +53,15 @@ class DockerRuntime:
 
     async def engine(self) -> str:
         """A mark kept among the homes themselves. The engine's own id will not do: it survives the loss of all of its
-        data, and changes when the data move to another machine."""
+        data, and changes when the data move to another machine. Whoever finds none makes one, past the fence: looking
+        needs no leadership, and an engine that was replaced must be told by whoever looks first."""
         name = f"codehub-{self._installation}"
         try:
             mark = await self._api.read(f"volumes/{name}")
         except NotFound:
             labelled = {labels.INSTALLATION: self._installation, labels.IDENTITY: str(uuid4())}
-            async with translated():
-                await self._api.client.volumes.create({"Name": name, "Labels": labelled})
+            async with translated(LOOK_SECONDS), aiodocker.Docker(url=self._api.host, timeout=LIMITS) as unfenced:
+                await unfenced.volumes.create({"Name": name, "Labels": labelled})
             mark = await self._api.read(f"volumes/{name}")  # somebody else's, where two made it at once
         return str(mark["Labels"][labels.IDENTITY])
 
