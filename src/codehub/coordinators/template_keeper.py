@@ -18,6 +18,7 @@ from codehub.images.engine import open_engine
 from codehub.images.host_access import find_host_access
 from codehub.images.image import ensure_image
 from codehub.images.local_ide import install
+from codehub.images.packages import SANDBOX, require
 from codehub.images.progress import Progress
 from codehub.images.templates import Availability, ensure_templates, on_engine, on_this_machine
 from codehub.images.tools import TOOLS, Tool
@@ -44,6 +45,8 @@ class TemplateKeeper:
     """When the making of an IDE failed last, and why."""
 
     async def run(self, leadership: Leadership, report: Report) -> None:
+        if not self.on_docker and self.settings.runtime.prepare:
+            await self._have_sandboxes()
         while True:
             await leadership.verify()
             for tool in TOOLS.values():
@@ -71,6 +74,12 @@ class TemplateKeeper:
             await self._say(tool, Availability(found.image, ImageState.FAILED, str(error)))
         else:
             await self._say(tool, await self._look(tool))
+
+    async def _have_sandboxes(self) -> None:
+        try:
+            await require(SANDBOX, "Running workspaces without an engine", lambda _: None)
+        except (CodehubError, OSError) as error:
+            log.warning("workspaces lack something on this machine; see codehub doctor", error=str(error))
 
     def _recent_failure(self, tool: Tool) -> str | None:
         failed_at, why = self._failed.get(tool.name, (0.0, ""))

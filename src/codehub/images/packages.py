@@ -8,6 +8,26 @@ from collections.abc import Sequence
 from codehub.errors import CodehubError
 from codehub.images.commands import run
 from codehub.images.progress import Progress, Report
+from codehub.images.tools import TOOLS
+
+SANDBOX = ("bubblewrap", "slirp4netns")
+"""What runs workspaces where no engine answers."""
+
+_GO_ON = """
+said=$(mktemp) && exec 3<>"$said" && rm "$said" && setsid --fork --wait "$@" >&3 2>&1 && exit
+code=$?; cat /proc/self/fd/3; exit $code
+"""
+TO_THE_END = ("sh", "-c", _GO_ON, "sh")
+"""Runs a command that goes on when whoever waits for it is killed. What it said is shown at once when it has failed.
+
+A package manager that is cut off, or that cannot write what it has to say, leaves the machine half configured."""
+
+LOCK_SECONDS = 600
+
+
+def for_sandboxes() -> list[str]:
+    """All that a machine without an engine needs to make its IDEs and run workspaces. `scripts/up` asks for it."""
+    return sorted({*SANDBOX, *(package for tool in TOOLS.values() for package in tool.build_packages)})
 
 
 async def missing(packages: Sequence[str]) -> list[str]:
@@ -41,4 +61,5 @@ async def require(packages: Sequence[str], purpose: str, report: Report) -> None
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     what = f"{names} could not be installed."
     await run(("apt-get", "update"), what, environment=environment)
-    await run(("apt-get", "install", "-y", "--no-install-recommends", *wanted), what, environment=environment)
+    install = ("apt-get", "install", "-y", "--no-install-recommends", "-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}")
+    await run((*TO_THE_END, *install, *wanted), what, environment=environment)

@@ -129,7 +129,8 @@ async def _services(settings: Settings, folder: DataFolder, running: Running | N
 
 
 async def _runtime(settings: Settings, folder: DataFolder) -> Finding:
-    """Where workspaces run, and what it leaves open on this machine. That is for the operator to weigh, no fault."""
+    """Where workspaces run, and what it leaves open on this machine. That is for the operator to weigh; only a machine
+    that can start no workspace at all is at fault."""
     installation = folder.installation.read_text().strip() if folder.installation.exists() else "none"
     runtimes = await open_runtimes(settings, installation)
     chosen = runtimes[0] if settings.runtime.kind == "auto" else None
@@ -140,7 +141,9 @@ async def _runtime(settings: Settings, folder: DataFolder) -> Finding:
             return Finding(
                 "runtime", ok=False, detail=f"No engine answers on {settings.runtime.docker_host}.", remedy=remedy
             )
-        return Finding("runtime", ok=True, detail=" ".join([f"{chosen.name}.", *await chosen.findings()]))
+        obstacles, findings = await chosen.obstacles(), await chosen.findings()
+        remedy = "See docs/local-runtime.md for what it needs."
+        return Finding("runtime", not obstacles, " ".join([f"{chosen.name}.", *obstacles, *findings]), remedy)
     finally:
         for runtime in runtimes:
             await runtime.close()

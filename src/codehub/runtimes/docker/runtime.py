@@ -65,6 +65,10 @@ class DockerRuntime:
             mark = await self._api.read(f"volumes/{name}")  # somebody else's, where two made it at once
         return str(mark["Labels"][labels.IDENTITY])
 
+    async def obstacles(self) -> list[str]:
+        """Why no workspace can start on this engine, a sentence each. One that answers can start them."""
+        return []
+
     async def findings(self) -> list[str]:
         """What is open or unlimited on this machine, a sentence each, for `doctor` and the administrator's page."""
         findings = []

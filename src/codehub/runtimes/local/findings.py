@@ -25,19 +25,21 @@ TRIAL = (
 )
 
 
-def examine() -> list[str]:
-    """A sentence for each thing. Empty but for the last where all is well. Blocks."""
-    found = [
-        f"Nothing can be started, because {program} is missing (package {package})."
-        for program, package in PROGRAMS.items()
-        if shutil.which(program) is None
-    ]
+def obstacles() -> list[str]:
+    """Why no workspace can start here at all, a sentence each. Blocks."""
+    found = [f"{program} is missing (package {package})" for program, package in PROGRAMS.items() if _lacks(program)]
     if not found and (refusal := _sandbox_refused()):
-        found.append(f"Nothing can be started, because an ordinary user cannot make a sandbox here: {refusal}.")
+        found.append(f"an ordinary user cannot make a sandbox here: {refusal}")
+    if os.geteuid() == 0 and not _users_mapped():
+        found.append("this container has too few users to give each workspace its own")
+    return [f"Nothing can be started, because {reason}." for reason in found]
+
+
+def shortcomings() -> list[str]:
+    """What workspaces that do start have to do without, a sentence each. Only the last where all is well. Blocks."""
+    found = []
     if os.geteuid() != 0:
         found.append("All workspaces are codehub's own user on the host; as root each would have a user of its own.")
-    elif not _users_mapped():
-        found.append("Nothing can be started, because this container has too few users to give each workspace its own.")
     if obstacle := network.obstacle():
         found.append(f"Workspaces have no network, because {obstacle}.")
     if obstacle := limits.groups_obstacle():
@@ -49,6 +51,10 @@ def examine() -> list[str]:
             found.append("The number of a workspace's processes is not limited, because Linux is older than 5.14.")
     found.append("Homes have no size limit of their own: one workspace can fill the disk of all.")
     return found
+
+
+def _lacks(program: str) -> bool:
+    return shutil.which(program) is None
 
 
 def _sandbox_refused() -> str | None:

@@ -41,10 +41,14 @@ class LocalRuntime:
         with translated():
             return await asyncio.to_thread(self._folders.remembered, "engine", lambda: str(uuid4()))
 
+    async def obstacles(self) -> list[str]:
+        """Why no workspace can start on this machine, a sentence each."""
+        return await asyncio.to_thread(findings.obstacles)
+
     async def findings(self) -> list[str]:
         """What is open, unlimited or missing on this machine, a sentence each, for `doctor` and the administrator's
         page."""
-        return await asyncio.to_thread(findings.examine)
+        return await asyncio.to_thread(findings.shortcomings)
 
     async def close(self) -> None:
         """Nothing is held open. What runs, runs on: it is the installation's, not this process's."""
