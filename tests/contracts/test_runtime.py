@@ -245,6 +245,17 @@ async def test_what_happens_is_announced(kit: RuntimeKit, runtime: Runtime) -> N
             assert await anext(events) == instance.workspace_id
 
 
+async def test_the_removal_of_a_home_is_announced(kit: RuntimeKit, runtime: Runtime) -> None:
+    home = kit.home()
+    await runtime.volumes.create(home)
+    async with aclosing(runtime.instances.watch()) as events:
+        next_event = asyncio.ensure_future(anext(events))
+        await asyncio.sleep(0)
+        await runtime.volumes.delete(home.name)
+        async with asyncio.timeout(10):
+            assert await next_event == home.workspace_id
+
+
 # Images.
 
 

@@ -1,5 +1,6 @@
 """One workspace as its row describes it: the snapshot that every decision is made from."""
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -84,6 +85,12 @@ def incarnation_name(workspace_id: UUID, op_id: UUID, attempt: int) -> str:
     """A name that no other life of a container or volume ever had, so that a late act cannot hit a newer one
     (contract 11)."""
     return f"ws-{workspace_id.hex}-{op_id.hex[:12]}-{attempt}"
+
+
+def workspace_of(name: str) -> UUID | None:
+    """Whose incarnation bears this name; None for any other name."""
+    found = re.fullmatch(r"ws-([0-9a-f]{32})-[0-9a-f]{12}-\d+", name)
+    return UUID(found[1]) if found else None
 
 
 def archive_key(workspace_id: UUID, archive_op_id: UUID) -> str:

@@ -96,8 +96,9 @@ class Instances(Protocol):
         """All of them, or those of one workspace; whole, or an error: never cut short."""
 
     def watch(self) -> AsyncGenerator[UUID, None]:
-        """The workspaces whose instances something happens to, as it happens; from the first step of the iteration on
-        nothing is missed. Ends with an error when the stream breaks; what happened meanwhile is found by listing."""
+        """The workspaces whose instances something happens to, or whose homes are removed, as it happens; from the
+        first step of the iteration on nothing is missed. Ends with an error when the stream breaks; what happened
+        meanwhile is found by listing."""
 
     async def pull(self, image: str, on_progress: Callable[[PullProgress], None]) -> None:
         """Have the image at hand. Nothing to do where it is there."""

@@ -18,17 +18,21 @@ TLS_HANDSHAKE = b"\x16"
 NOT_THERE = b'{"errors":[{"code":"MANIFEST_UNKNOWN","message":"manifest unknown"}]}'
 
 
-def image_blobs() -> dict[str, bytes]:
-    """What an image with one layer consists of, by the paths that it is asked for under. No two are the same, so that
-    none is at hand already."""
+def noise() -> bytes:
+    """A layer that is never the same, so that it is not at hand already."""
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as archive:
         entry = tarfile.TarInfo("noise")
         entry.size = LAYER_BYTES
         archive.addfile(entry, io.BytesIO(os.urandom(LAYER_BYTES)))
-    layer = gzip.compress(content.getvalue(), compresslevel=1)
-    about = {"architecture": "amd64", "os": "linux", "config": {}}
-    about |= {"rootfs": {"type": "layers", "diff_ids": [_digest(content.getvalue())]}}
+    return content.getvalue()
+
+
+def image_blobs(content: bytes, command: str) -> dict[str, bytes]:
+    """What an image with one layer consists of, by the paths that it is asked for under."""
+    layer = gzip.compress(content, compresslevel=1)
+    about = {"architecture": "amd64", "os": "linux", "config": {"Cmd": [command]}}
+    about |= {"rootfs": {"type": "layers", "diff_ids": [_digest(content)]}}
     config = json.dumps(about).encode()
     parts = {
         "config": _descriptor("application/vnd.docker.container.image.v1+json", config),
@@ -49,9 +53,9 @@ def _descriptor(kind: str, blob: bytes) -> dict[str, str | int]:
 
 
 @asynccontextmanager
-async def registry() -> AsyncIterator[str]:
-    """Its address."""
-    blobs = image_blobs()
+async def registry(content: bytes = b"", command: str = "none", port: int = 0) -> AsyncIterator[str]:
+    """Its address. The image is one that runs, where a layer and a command are given."""
+    blobs = image_blobs(content or noise(), command)
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         first = await reader.read(1)
@@ -69,5 +73,5 @@ async def registry() -> AsyncIterator[str]:
         writer.close()
         await writer.wait_closed()
 
-    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+    async with await asyncio.start_server(answer, "127.0.0.1", port) as server:
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"

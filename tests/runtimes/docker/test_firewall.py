@@ -7,7 +7,7 @@ from ipaddress import IPv4Network
 
 import pytest
 
-from codehub.runtimes.docker import host
+from codehub.runtimes import host
 from codehub.runtimes.docker.firewall import Firewall
 from tests.runtimes.docker.inside import House
 

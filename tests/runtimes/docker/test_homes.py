@@ -1,7 +1,9 @@
 """Homes on the real engine: never replaced by empty ones, and counted by whoever can."""
 
 import http.client
+import os
 import socket
+from pathlib import Path
 
 import aiodocker
 import pytest
@@ -46,3 +48,24 @@ async def test_what_a_home_holds_is_counted_the_same_by_us_and_by_the_engine(hou
     theirs = await DockerVolumes(house.runtime._api, house.installation, reach=False).usage(workspace.volume)
     assert 3 * 1024**2 <= ours < 4 * 1024**2
     assert abs(ours - theirs) < 65536
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root reaches the folders of volumes")
+async def test_a_home_of_any_depth_is_counted_and_deleted(house: House) -> None:
+    home = house.home()
+    await house.runtime.volumes.create(home)
+    dig(await house.runtime.volumes.require(home.name), depth=5000)
+    assert await house.runtime.volumes.usage(home.name) >= 5000 * 4096
+    await house.runtime.volumes.delete(home.name)
+    assert await house.runtime.volumes.list(home.workspace_id) == ()
+
+
+def dig(folder: Path, depth: int) -> None:
+    """Folders within folders, far beyond the longest path that can be named."""
+    here = os.open(folder, os.O_DIRECTORY)
+    for _ in range(depth):
+        os.mkdir("d", dir_fd=here)
+        below = os.open("d", os.O_DIRECTORY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)

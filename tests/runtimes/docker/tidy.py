@@ -9,9 +9,9 @@ from codehub.runtimes.protocols import Instance
 from tests.runtimes.docker import tool_image
 
 
-async def clear(installation: str) -> None:
+async def clear(installation: str, host: str = tool_image.HOST) -> None:
     """All that the installation has on the engine, and its rules on the host."""
-    runtime = DockerRuntime(installation, tool_image.HOST)
+    runtime = DockerRuntime(installation, host)
     for instance in await runtime.instances.list():
         await runtime.instances.stop(instance.id, 0)
     for volume in await runtime.volumes.list():

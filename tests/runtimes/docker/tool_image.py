@@ -17,6 +17,7 @@ SOCKET = Path("/var/run/docker.sock")
 HOST = f"unix://{SOCKET}"
 BUSYBOX = Path("/usr/bin/busybox")
 PORT = 8080
+COMMAND = "/bin/serve"
 SCRIPT = f"""#!/bin/sh
 [ -z "$EXIT_CODE" ] || exit "$EXIT_CODE"
 echo started >> /home/coder/starts
@@ -34,13 +35,14 @@ def tool_image() -> Iterator[str]:
     if not BUSYBOX.exists():
         pytest.fail("the package busybox-static is needed for the tests on Docker")
     name = f"codehub-test:{uuid.uuid4().hex[:12]}"
-    change = ["--change", 'CMD ["/bin/serve"]', "--change", "LABEL codehub.test=tool"]
-    subprocess.run(["docker", "import", *change, "-", name], input=_root(), check=True, capture_output=True)
+    change = ["--change", f'CMD ["{COMMAND}"]', "--change", "LABEL codehub.test=tool"]
+    subprocess.run(["docker", "import", *change, "-", name], input=root(), check=True, capture_output=True)
     yield name
     subprocess.run(["docker", "rmi", "--force", name], check=True, capture_output=True)
 
 
-def _root() -> bytes:
+def root() -> bytes:
+    """Its only layer."""
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as archive:
         for folder, mode in {"bin": 0o755, "home": 0o755, "tmp": 0o1777, "proc": 0o555, "etc": 0o755}.items():

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 from pathlib import Path
 
-from codehub.runtimes.docker import host
+from codehub.runtimes import host
 from codehub.runtimes.docker.commands import run, succeeds
 
 LINK_LOCAL = IPv4Network("169.254.0.0/16")

@@ -15,6 +15,7 @@ from aiodocker.exceptions import DockerError
 
 from codehub.runtimes.docker import container, images, labels
 from codehub.runtimes.docker.api import ACT_SECONDS, DockerApi, translated
+from codehub.runtimes.docker.homes_removed import HomesRemoved
 from codehub.runtimes.docker.network import Network
 from codehub.runtimes.docker.volumes import DockerVolumes
 from codehub.runtimes.errors import InUse, NotFound, RuntimeAway, RuntimeFault
@@ -48,11 +49,15 @@ class DockerInstances:
         """On a client of its own: the library's stream, once broken, cannot be taken up again on the same one. It is
         asked for what happens from now on, not from when the connection stands."""
         client = aiodocker.Docker(url=self._api.host)
-        filters = labels.own_instances(self._installation) | {"type": ["container"]}
+        homes = HomesRemoved(self._volumes)
         try:
-            subscriber = client.events.subscribe(filters=json.dumps(filters), since=f"{time.time():.6f}")
+            subscriber = client.events.subscribe(filters=json.dumps(labels.TOLD), since=f"{time.time():.6f}")
+            await homes.learn()
             while (event := await subscriber.get()) is not None:
-                yield UUID(event["Actor"]["Attributes"][labels.WORKSPACE])
+                is_home = event["Type"] == "volume"
+                whose = await homes.hear(event) if is_home else labels.instance_told_of(event, self._installation)
+                if whose is not None:
+                    yield whose
         finally:
             with suppress(DockerError, aiohttp.ClientError, OSError):  # why it broke, which is all the same here
                 await client.events.stop()

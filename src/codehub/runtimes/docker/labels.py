@@ -28,6 +28,11 @@ STATES = {
     "exited": InstanceState.EXITED,
     "dead": InstanceState.EXITED,
 }
+TOLD = {
+    "type": ["container", "volume"],
+    "event": ["create", "start", "die", "oom", "pause", "unpause", "destroy"],
+}
+"""The filter for events. Not by label: no event of a volume has any."""
 EXIT_CODE = re.compile(r"^Exited \((\d+)\)")
 
 
@@ -79,6 +84,13 @@ def instance(listed: Mapping[str, Any]) -> Instance:
         health_path=labels[HEALTH_PATH],
         message=ending(listed["Status"]) if state is InstanceState.EXITED else "",
     )
+
+
+def instance_told_of(event: Mapping[str, Any], installation: str) -> UUID | None:
+    """Whose instance an event is about that the engine tells of a container; None for a container of somebody else."""
+    found = event["Actor"]["Attributes"]
+    ours = found.get(INSTALLATION) == installation and PORT in found
+    return UUID(found[WORKSPACE]) if ours and WORKSPACE in found else None
 
 
 def ending(status: str) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 import structlog
 
 from codehub import clock
-from codehub.runtimes.docker import host, labels
+from codehub.runtimes import host
+from codehub.runtimes.docker import labels
 from codehub.runtimes.docker.addresses import Addresses
 from codehub.runtimes.docker.api import LOOK_SECONDS, DockerApi, translated
 from codehub.runtimes.docker.commands import CommandFailed

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from codehub.runtimes import trees
 from codehub.runtimes.docker import labels
 from codehub.runtimes.docker.api import LOOK_SECONDS, DockerApi, translated
 from codehub.runtimes.docker.container import USER
-from codehub.runtimes.docker.sized_homes import BLOCK_BYTES, SizedHomes
+from codehub.runtimes.docker.sized_homes import SizedHomes
 from codehub.runtimes.errors import NotFound, RuntimeFault
 from codehub.runtimes.protocols import Volume, VolumeSpec
 
@@ -76,7 +77,7 @@ class DockerVolumes:
         if sized is not None:
             return sized
         if self._in_reach(folder):
-            return await asyncio.to_thread(_bytes_below, folder)
+            return await trees.size(folder)
         return await self._measured_by_engine(name)
 
     async def require(self, name: str) -> Path:
@@ -109,19 +110,3 @@ class DockerVolumes:
         if name not in self._measured:
             raise NotFound(f"there is no volume {name}")
         return max(self._measured[name], 0)
-
-
-def _bytes_below(folder: Path) -> int:
-    """What is really on the disk, holes left out and each file counted once. By file descriptors, never through a
-    link: the workspace may be at work in there."""
-    blocks = 0
-    counted: set[int] = set()
-    for _, _, files, descriptor in os.fwalk(folder, follow_symlinks=False):
-        for name in files:
-            with suppress(FileNotFoundError):
-                found = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
-                if found.st_ino not in counted:
-                    counted.add(found.st_ino)
-                    blocks += found.st_blocks
-        blocks += os.fstat(descriptor).st_blocks
-    return blocks * BLOCK_BYTES

@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import IO
 from uuid import UUID
 
+from codehub.model.workspace import workspace_of
+from codehub.runtimes import trees
 from codehub.runtimes.errors import ImageUnavailable, NotFound, RuntimeFault
-from codehub.runtimes.local import limits, sandbox, trees, usage
+from codehub.runtimes.local import limits, sandbox, usage
 from codehub.runtimes.local.edge import translated
 from codehub.runtimes.local.folders import Folders
 from codehub.runtimes.local.log import last_lines
@@ -70,13 +72,18 @@ class LocalInstances:
         """By looking often: a shim that is killed leaves no trace in any file that could be watched. The first look is
         taken before anything else can happen."""
         with translated():
-            before = set(self._listed())
+            instances, homes = self._look()
             while True:
                 await asyncio.sleep(LOOK_SECONDS)
-                seen = set(await asyncio.to_thread(self._listed))
-                for workspace_id in {each.workspace_id for each in seen ^ before}:
+                instances_now, homes_now = await asyncio.to_thread(self._look)
+                gone = {owner for home in homes - homes_now if (owner := workspace_of(home))}
+                for workspace_id in {each.workspace_id for each in instances ^ instances_now} | gone:
                     yield workspace_id
-                before = seen
+                instances, homes = instances_now, homes_now
+
+    def _look(self) -> tuple[set[Instance], set[str]]:
+        """The instances as they are, and the names of all homes: reading what is written in each would take long."""
+        return set(self._listed()), {folder.name for folder in self._folders.volumes()}
 
     async def pull(self, image: str, on_progress: Callable[[PullProgress], None]) -> None:  # noqa: ARG002 - nothing to tell
         """Tools are installed with their templates, never by a start."""

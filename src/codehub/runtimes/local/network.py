@@ -7,7 +7,6 @@ from that are routes in its own namespace, which it has no power over: they are 
 import ctypes
 import fcntl
 import os
-import re
 import shutil
 import socket
 import struct
@@ -17,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Network
 from pathlib import Path
 
-from codehub.runtimes.docker import host
+from codehub.runtimes import host
 
 SUBNET = IPv4Network("198.19.255.0/24")
 """Set aside for tests of devices (RFC 2544), so nobody's real network lies behind it."""
@@ -26,7 +25,6 @@ NAME_SERVER = "198.19.255.3"
 LINK_LOCAL = IPv4Network("169.254.0.0/16")
 """Where every cloud has its metadata service."""
 TUNNEL = Path("/dev/net/tun")
-OWN_ADDRESSES = Path("/proc/net/fib_trie")
 
 # From linux/sched.h, linux/rtnetlink.h and linux/sockios.h.
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
@@ -56,8 +54,7 @@ def barred(further: Iterable[str]) -> list[IPv4Network]:
     """The host's own addresses, every range it stands in, the metadata service, and what the operator names. Of the
     subnet between workspace and slirp4netns all but the two addresses that mean something: calls to the others would
     come out on the host's network."""
-    own = re.findall(r"\|-- (\S+)\n\s+/32 host LOCAL", OWN_ADDRESSES.read_text())
-    networks = [LINK_LOCAL, *host.networks(), *map(IPv4Network, own), *map(IPv4Network, further)]
+    networks = [LINK_LOCAL, *host.networks(), *map(IPv4Network, host.own_addresses()), *map(IPv4Network, further)]
     return [*dict.fromkeys(networks), *SUBNET.address_exclude(GATEWAY_AND_NAME_SERVER)]
 
 

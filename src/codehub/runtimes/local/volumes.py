@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import UUID
 
+from codehub.runtimes import trees
 from codehub.runtimes.errors import InUse, NotFound, RuntimeFault
-from codehub.runtimes.local import trees
 from codehub.runtimes.local.edge import translated
 from codehub.runtimes.local.folders import Folders
 from codehub.runtimes.local.records import Record, write_whole
