@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from codehub.images.host_access import HostAccess, find_host_access
+from codehub.images.host_access import HostAccess, find_bundle, find_host_access
 
 
 def write(path: Path, content: str) -> None:
@@ -28,6 +28,7 @@ def test_the_certificates_are_those_that_the_environment_names(tmp_path: Path) -
     write(tmp_path / "proxy.crt", "the proxy's")
     assert find_host_access({"REQUESTS_CA_BUNDLE": "/proxy.crt"}, tmp_path).ca == b"the proxy's"
     assert find_host_access({"SSL_CERT_FILE": "/gone.crt"}, tmp_path).ca == b"the system's"
+    assert find_bundle({}, tmp_path) == tmp_path / "etc/ssl/certs/ca-certificates.crt"
 
 
 def test_pip_npm_and_apt_are_pointed_to_files_of_the_build() -> None:

@@ -13,7 +13,7 @@ import pytest
 from codehub.images.faults import BuildFailed
 from codehub.images.local_ide import install, installed
 from codehub.images.progress import Progress
-from codehub.images.tools import CODE_SERVER, Step, Tool
+from codehub.images.tools import CODE_SERVER, TRUST, Step, Tool
 
 SCRIPT = """#!/bin/sh
 set -eu
@@ -26,6 +26,10 @@ first)
 second)
     echo preparing
     test -e {permission} || exit 1
+    ;;
+trusting)
+    mkdir -p "$2/bin"
+    echo "$PIP_CERT $NODE_EXTRA_CA_CERTS"
     ;;
 endless)
     sleep 600 & echo $! > {log}.child
@@ -113,6 +117,19 @@ async def test_progress_counts_steps_and_hands_on_what_they_say(make: Callable[.
         (2, 2, "the second step", ""),
         (2, 2, "the second step", "preparing"),
     ]
+
+
+async def test_what_the_machine_trusts_is_trusted_by_a_login_that_names_no_certificates(
+    make: Callable[..., Tool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = tmp_path / "bundle.crt"
+    bundle.touch()
+    for variable in TRUST:
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("SSL_CERT_FILE", str(bundle))
+    seen: list[Progress] = []
+    await install(make("trusting"), tmp_path / "ide", seen.append)
+    assert seen[-1].line == f"{bundle} {bundle}"
 
 
 async def test_cancelling_ends_the_compilers_too(make: Callable[..., Tool], tmp_path: Path, log: Path) -> None:

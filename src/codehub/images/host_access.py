@@ -72,10 +72,16 @@ def find_host_access(environment: Mapping[str, str] | None = None, root: Path = 
     )
 
 
-def _ca(variables: Mapping[str, str], root: Path) -> bytes | None:
+def find_bundle(variables: Mapping[str, str], root: Path = Path("/")) -> Path | None:
+    """The certificates that this machine trusts: those that the environment names, else the system's."""
     named = (variables.get(name) for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"))
     candidates = [*(root / path.lstrip("/") for path in named if path), root / SYSTEM_BUNDLE.relative_to("/")]
-    return next((path.read_bytes() for path in candidates if path.is_file()), None)
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _ca(variables: Mapping[str, str], root: Path) -> bytes | None:
+    bundle = find_bundle(variables, root)
+    return bundle.read_bytes() if bundle else None
 
 
 def _proxies(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from codehub.errors import DiskFull
 from codehub.images.commands import run
+from codehub.images.host_access import find_bundle
 from codehub.images.packages import require
 from codehub.images.progress import Progress, Report
 from codehub.images.tools import TRUST, TRUSTED, Tool
@@ -117,8 +118,11 @@ def _say(now: Progress, report: Report, line: str) -> None:
 
 
 def _environment(cache: Path) -> dict[str, str]:
-    """This machine's own way to packages, with a cache that survives a failed attempt and leaves homes alone."""
-    return {**os.environ, "PIP_CACHE_DIR": f"{cache}/pip", "npm_config_cache": f"{cache}/npm"}
+    """This machine's own way to packages, with a cache that survives a failed attempt and leaves homes alone. Node.js
+    trusts certificates of its own: without being told it would refuse what everything else on the machine trusts."""
+    bundle = find_bundle(os.environ)
+    trust = dict.fromkeys(TRUST, str(bundle)) if bundle else {}
+    return {**trust, **os.environ, "PIP_CACHE_DIR": f"{cache}/pip", "npm_config_cache": f"{cache}/npm"}
 
 
 def _move_scripts(folder: Path, final: Path) -> None:
