@@ -44,7 +44,7 @@ CAUSES: tuple[tuple[str, type[CodehubError], str, str], ...] = (
         CERTIFICATE,
         BuildFailed,
         "A certificate on the way to the packages is not trusted.",
-        "Behind an intercepting proxy, let update-ca-certificates add its certificate, or name a bundle in SSL_CERT_FILE.",
+        "Behind an intercepting proxy, add its certificate (update-ca-certificates) or name a bundle in SSL_CERT_FILE.",
     ),
     (
         NETWORK,
