@@ -1,5 +1,6 @@
 """How an operation or a request ends: every outcome is one transition that leaves its story in the history."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -153,3 +154,24 @@ async def test_only_the_request_that_stands_there_is_answered(backend: Backend, 
     assert await controller.answer(row, Answer(other, None, None), Phase.PENDING) is None
     assert await controller.dismiss(row, Dismiss(other, "")) is None
     assert await backend.row(row.id) == row
+
+
+async def test_removed_surplus_containers_are_told_and_what_was_seen_before_counts_no_more(
+    backend: Backend, controller: ControllerStore
+) -> None:
+    row = await standby(backend, controller)
+    told = done(await controller.thinned_out(row, ["one", "two"]))
+    assert row.acted_at is not None
+    assert told.acted_at is not None
+    assert told.acted_at > row.acted_at
+    assert replace(told, acted_at=row.acted_at) == row
+    assert (await backend.events(row.id))[-1] == Event(EventKind.SURPLUS, detail="one two")
+
+
+async def test_where_no_surplus_was_found_any_more_nothing_is_told(
+    backend: Backend, controller: ControllerStore
+) -> None:
+    row = await standby(backend, controller)
+    before = await backend.events(row.id)
+    assert done(await controller.thinned_out(row, [])).acted_at != row.acted_at
+    assert await backend.events(row.id) == before

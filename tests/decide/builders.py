@@ -26,6 +26,8 @@ MADE = "made"
 KEY = archive_key(WORKSPACE_ID, ARCHIVE_OP_ID)
 OLDER_KEY = archive_key(WORKSPACE_ID, UUID(int=6))
 CONTAINER_ID = "container-1"
+LATE_ID = "container-0"
+"""A second container, which a deposed leader started late; its id comes first on purpose."""
 ENDPOINT = Endpoint(CONTAINER_ID, "10.0.0.1", 8080)
 
 POLICY = RetryPolicy(

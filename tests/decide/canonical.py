@@ -10,7 +10,7 @@ from codehub.model.conditions import Condition, Conditions, Reason
 from codehub.model.sightings import ArchiveState
 from codehub.model.states import Operation, Phase
 from codehub.model.workspace import Workspace
-from tests.decide.builders import ARCHIVE_OP_ID, CONTAINER_ID, HOME, KEY, MADE, OP_ID, POLICY, T0, after
+from tests.decide.builders import ARCHIVE_OP_ID, CONTAINER_ID, HOME, KEY, LATE_ID, MADE, OP_ID, POLICY, T0, after
 from tests.decide.transitions import MAKES_AN_ARCHIVE, own_key, refused
 from tests.decide.world import Container, World
 
@@ -33,9 +33,9 @@ def canonical(row: Workspace, world: World, *, judged: bool = False) -> State:
         for key, archive in world.archives
         if key in keys and archive.state is not ArchiveState.MISSING
     }
-    container = world.container
-    known = Container(container.state, names.get(container.volume) or OLDER) if container else None
-    there = World(known, _sorted(volumes), _sorted(archives), world.had_home)
+    known = [Container(each.state, names.get(each.volume) or OLDER) for _, each in world.containers]
+    one, late = (*known, None, None)[:2]
+    there = World(one, late, _sorted(volumes), _sorted(archives), world.had_home)
     under_way = row.operation is not Operation.NONE
     now = replace(
         row,
@@ -79,12 +79,15 @@ def _names(row: Workspace) -> tuple[Names, Names]:
     return {row.home_volume: HOME, row.op_volume: MADE}, keys
 
 
+_CONTAINERS: Names = {CONTAINER_ID: CONTAINER_ID, LATE_ID: LATE_ID}
+
+
 def canonical_conditions(row: Workspace) -> Conditions:
     names, keys = _names(row)
     return Conditions(
         volume=_canonical(row.conditions.volume, row.acted_at, names),
         archive=_canonical(row.conditions.archive, row.acted_at, keys),
-        container=_canonical(row.conditions.container, row.acted_at, {CONTAINER_ID: CONTAINER_ID}),
+        container=_canonical(row.conditions.container, row.acted_at, _CONTAINERS),
         healthy=_canonical(row.conditions.healthy, None, {}),
     )
 
@@ -100,4 +103,4 @@ def _canonical(condition: Condition | None, acted_at: datetime | None, names: Na
     )
     since = at - CONFIRM_LOSS_AFTER if lasting else at
     subject = condition.subject and names.get(condition.subject, OLDER)
-    return Condition(condition.status, condition.reason, condition.message, since, subject, at, condition.endpoint)
+    return replace(condition, last_transition_time=since, subject=subject, observed_from=at)

@@ -17,6 +17,7 @@ from tests.decide.builders import (
     CONTAINER_ID,
     HOME,
     KEY,
+    LATE_ID,
     MADE,
     OLDER_KEY,
     OP_ID,
@@ -87,8 +88,14 @@ def _conditions(dice: Dice, volume: str | None, archive: str | None) -> Conditio
     return Conditions(
         volume=_look(dice, _VOLUME_REASONS, dice.pick(volume, volume, volume, *VOLUMES)),
         archive=_look(dice, _ARCHIVE_REASONS, dice.pick(archive, archive, archive, KEY, OLDER_KEY)),
-        container=_look(dice, _CONTAINER_REASONS, CONTAINER_ID),
+        container=_crowded(dice, _look(dice, _CONTAINER_REASONS, CONTAINER_ID)),
     )
+
+
+def _crowded(dice: Dice, container: Condition | None) -> Condition | None:
+    """Now and then with a second one beside it."""
+    there = container is not None and container.reason is not Reason.CONTAINER_NOT_FOUND
+    return replace(container, surplus=dice.pick((), (), (), (LATE_ID,))) if container and there else container
 
 
 def _request(dice: Dice) -> Request:

@@ -61,7 +61,12 @@ class TestBelief:
 
     def test_what_the_row_does_not_name_is_not_there_and_needs_no_look(self) -> None:
         assert view(replace(pending(), conditions=Conditions())) == View(
-            Status.FALSE, volume_lost=False, archive=Status.FALSE, archive_loss=None, container=Container.UNKNOWN
+            Status.FALSE,
+            volume_lost=False,
+            archive=Status.FALSE,
+            archive_loss=None,
+            container=Container.UNKNOWN,
+            surplus=(),
         )
 
     def test_a_volume_is_lost_after_two_seconds_of_absence(self) -> None:

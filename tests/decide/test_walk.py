@@ -115,6 +115,8 @@ def _assert_nothing_loops(graph: Graph) -> None:
 
 def _is_settled(row: Workspace, world: World) -> bool:
     """Whether the world is what was wished."""
+    if world.late is not None:
+        return False
     home, container = world.volume(row.home_volume), world.container
     archive = world.archive(row.archive_key)
     match row.desired_state:
@@ -133,6 +135,9 @@ def _rests_in_error(state: State) -> bool:
     """Whether it rests in ERROR. Everything else that rests is what was wished."""
     row, world = state
     if row.phase is Phase.ERROR:
+        home_is_there = world.volume(row.home_volume) is not None
+        alive = [each for _, each in world.containers if each.state is not ContainerState.EXITED]
+        assert not (home_is_there and alive and world.late), "two containers of one home (contract 6)"
         return True
     assert row.phase.value == row.desired_state.value, f"{row.phase} is not {row.desired_state}"
     assert _is_settled(row, world), f"{row.phase} is not what the world is: {world}"

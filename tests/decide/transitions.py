@@ -138,6 +138,10 @@ def answered(row: Workspace, plan: Answer) -> Workspace:
     return replace(row, **NO_ERROR | homes, recent_deaths=(), request=None if plan.done else row.request)
 
 
+def thinned_out(row: Workspace, now: datetime) -> Workspace:
+    return replace(row, acted_at=now)
+
+
 def dismissed(row: Workspace, plan: Dismiss) -> Workspace:
     assert row.request == plan.request
     return replace(row, request=None)

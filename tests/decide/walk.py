@@ -23,6 +23,7 @@ from codehub.model.plans import (
     Finish,
     GiveUp,
     Plan,
+    RemoveSurplus,
     Rest,
     Retry,
     Waiting,
@@ -40,7 +41,7 @@ from tests.decide.builders import (
     circumstances,
 )
 from tests.decide.canonical import State, canonical, canonical_conditions
-from tests.decide.world import EFFECT, Archive, Content, World, half, look
+from tests.decide.world import EFFECT, Archive, Container, Content, World, half, look, thinned_out
 
 NEW_OP_ID = UUID(int=9)
 CALM = circumstances(T0)
@@ -68,6 +69,7 @@ def successors(state: State) -> Iterator[Successor]:
     if calm is not None:
         yield Edge.CALM, calm
     yield from _container_faults(state)
+    yield from _late_start(state)
     yield from _blind_passes(row, settled, knows=_believes_the_same(row, seen))
     if isinstance(planned, Continue) and planned.step is seen.op_step:
         yield from _failed_acts(seen, settled, planned.step)
@@ -111,6 +113,15 @@ def _container_faults(state: State) -> Iterator[Successor]:
         following = _or_time_passes(state, (seen, world), plan(seen, CALM))
         if following is not None:
             yield Edge.FAULT, following
+
+
+def _late_start(state: State) -> Iterator[Successor]:
+    """A start of a deposed leader arrives beside the container of its successor (contract 6)."""
+    row, world = state
+    if world.container is None or world.late is not None or row.deleted_at is not None:
+        return
+    if row.home_volume is not None and world.volume(row.home_volume) is not None:
+        yield Edge.EXCUSED, canonical(row, replace(world, late=Container(ContainerState.READY, row.home_volume)))
 
 
 def _blind_passes(row: Workspace, world: World, *, knows: bool) -> Iterator[Successor]:
@@ -202,6 +213,9 @@ def carried_out(row: Workspace, world: World, planned: Plan, now: datetime) -> S
             world = _by_the_owners_word(row, world, planned)
         case Dismiss():
             following = transitions.dismissed(row, planned)
+        case RemoveSurplus(container_ids):
+            following = transitions.thinned_out(row, END_OF_ACT)
+            world = thinned_out(world, container_ids)
         case _:
             assert_never(planned)
     return canonical(following, world, judged=not isinstance(planned, Finish | Retry | GiveUp | Died | Dismiss))
@@ -209,7 +223,7 @@ def carried_out(row: Workspace, world: World, planned: Plan, now: datetime) -> S
 
 def _acted(row: Workspace, world: World, step: Step) -> State:
     if step is not row.op_step:
-        assert world.container is None, "the home is let go of under its container"
+        assert not world.containers, "the home is let go of under its container"
         return canonical(transitions.enter(row, step), world)
     done = EFFECT[step](world, row)
     if done is None:

@@ -1,7 +1,7 @@
 """The outside world of one workspace, small enough to walk through all of it: what each act does there, and what no
 act may ever do. Contents have an identity, so that a loss is seen."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
@@ -9,7 +9,7 @@ from enum import Enum
 from codehub.model.sightings import ArchiveState, ContainerState, SeenArchive, SeenContainer, Sighting
 from codehub.model.states import Step
 from codehub.model.workspace import Workspace
-from tests.decide.builders import CONTAINER_ID, OLDER_KEY
+from tests.decide.builders import CONTAINER_ID, LATE_ID, OLDER_KEY
 from tests.decide.transitions import own_key
 
 
@@ -41,10 +41,17 @@ Archives = tuple[tuple[str, Archive], ...]
 @dataclass(frozen=True, slots=True)
 class World:
     container: Container | None = None
+    late: Container | None = None
+    """A second one: the start of a deposed leader came late."""
     volumes: Volumes = ()
     archives: Archives = ()
     had_home: bool = False
     """Whether there ever was a home that an empty one would replace."""
+
+    @property
+    def containers(self) -> tuple[tuple[str, Container], ...]:
+        named = (CONTAINER_ID, self.container), (LATE_ID, self.late)
+        return tuple((name, each) for name, each in named if each is not None)
 
     def volume(self, name: str | None) -> Content | None:
         return dict(self.volumes).get(name or "")
@@ -73,11 +80,10 @@ class World:
 
 def look(world: World, row: Workspace, now: datetime) -> Sighting:
     """A whole look at everything."""
-    container = world.container
     archive = world.archive(row.archive_key)
     return Sighting(
         looked_at=now,
-        containers=(SeenContainer(CONTAINER_ID, container.volume, container.state),) if container else (),
+        containers=tuple(SeenContainer(name, each.volume, each.state) for name, each in world.containers),
         volumes=frozenset(name for name, _ in world.volumes),
         archive=SeenArchive(row.archive_key, archive.state if archive else ArchiveState.MISSING, now)
         if row.archive_key
@@ -102,11 +108,19 @@ def _start(world: World, row: Workspace) -> World | None:
     if row.home_volume is None or world.volume(row.home_volume) is None:
         return None
     archives = tuple((key, replace(archive, content=Content.OLD)) for key, archive in world.archives)
-    return replace(world, container=Container(ContainerState.STARTING, row.home_volume), archives=archives)
+    started = Container(ContainerState.STARTING, row.home_volume)
+    return replace(world, container=started, late=None, archives=archives)
 
 
 def _stop(world: World, _: Workspace) -> World:
-    return replace(world, container=None)
+    return replace(world, container=None, late=None)
+
+
+def thinned_out(world: World, container_ids: Collection[str]) -> World:
+    """The world without these containers."""
+    (stays,) = (each for name, each in world.containers if name not in container_ids)
+    assert stays.state is not ContainerState.EXITED, "what has ended is kept, and what lives is removed"
+    return replace(world, container=stays, late=None)
 
 
 def _archive(world: World, row: Workspace) -> World | None:
@@ -130,13 +144,13 @@ def _upload(world: World, row: Workspace) -> World:
 def _release(world: World, row: Workspace) -> World:
     content = world.volume(row.op_volume)
     assert content is None or world.holds(row.archive_key, content), "the volume goes, its archive is not whole"
-    assert world.container is None or content is None, "the volume goes under its container"
+    assert not world.containers or content is None, "the volume goes under its container"
     return world.with_volume(row.op_volume, None)
 
 
 def _delete(world: World, row: Workspace) -> World:
     assert row.deleted_at is not None, "the volume of a living workspace is deleted"
-    assert world.container is None, "the volume goes under its container"
+    assert not world.containers, "the volume goes under its container"
     return world.with_volume(row.current_volume, None)
 
 

@@ -11,7 +11,7 @@ from codehub.model.plans import Answer, Begin, Died, Dismiss, Finish, GiveUp, Re
 from codehub.model.states import Desired, Operation, Phase, Step
 from codehub.model.templates import Template
 from codehub.model.workspace import Request, RequestKind, Workspace, incarnation_name
-from codehub.store.history import Event, EventKind, operation_event, phase_event, request_event
+from codehub.store.history import Event, EventKind, operation_event, phase_event, request_event, surplus_event
 from codehub.store.protocols import Judged, NewArchive
 from tests.simulation.memory_database import MemoryArchive, MemoryDatabase
 from tests.simulation.memory_seat import MemorySeat
@@ -192,6 +192,15 @@ class MemoryController:
     async def dismiss(self, workspace: Workspace, dismiss: Dismiss) -> Workspace | None:
         story = [request_event(dismiss.request, "dismissed", dismiss.why)]
         return await self._transition(workspace, lambda *_: {"request": None}, story, None, _asks(dismiss.request))
+
+    async def thinned_out(self, workspace: Workspace, container_ids: Sequence[str]) -> Workspace | None:
+        async with self._seat.transaction() as database:
+            row = database.rows.get(workspace.id)
+            if row is None:
+                return None
+            database.write(replace(row, acted_at=database.clock()))
+            database.tell(row.id, surplus_event(container_ids))
+            return database.rows[row.id]
 
     async def _transition(
         self,

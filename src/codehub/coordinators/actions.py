@@ -1,7 +1,7 @@
 """What each step does to the outside world. Every act is idempotent, and names what it touches by incarnation."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from codehub.coordinators.leadership import Leadership
@@ -10,7 +10,7 @@ from codehub.model.states import ErrorReason, Service, Step
 from codehub.model.templates import Template
 from codehub.model.workspace import Workspace, incarnation_name
 from codehub.runtimes.errors import ImageUnavailable, InUse, NotFound, RegistryAway, RuntimeAway, RuntimeFault
-from codehub.runtimes.protocols import InstanceSpec, PullProgress, Resources, Runtime, VolumeSpec
+from codehub.runtimes.protocols import InstanceSpec, InstanceState, PullProgress, Resources, Runtime, VolumeSpec
 
 STOP_GRACE_SECONDS = 10.0
 """How long an IDE may take to write its files."""
@@ -80,6 +80,18 @@ class Actions:
         for instance in await self.runtime.instances.list(workspace.id):
             self.leadership.check()
             await self.runtime.instances.stop(instance.id, STOP_GRACE_SECONDS)
+
+    async def thin_out(self, workspace: Workspace, surplus: Collection[str]) -> tuple[str, ...]:
+        """Remove these containers, by id, and tell which. Only while another of the workspace's own is alive: what was
+        seen to serve it may have ended since."""
+        there = await self.runtime.instances.list(workspace.id)
+        if all(each.id in surplus or each.state is InstanceState.EXITED for each in there):
+            return ()
+        removed = tuple(each.id for each in there if each.id in surplus)
+        for instance_id in removed:
+            self.leadership.check()
+            await self.runtime.instances.stop(instance_id, STOP_GRACE_SECONDS)
+        return removed
 
     async def _delete(self, workspace: Workspace) -> None:
         """Delete the volume. The container was seen gone before (contract 8), and the engine refuses one in use."""

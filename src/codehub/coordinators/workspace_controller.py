@@ -1,8 +1,7 @@
 """The WorkspaceController judges, plans, claims and acts: it makes what is into what is wished."""
 
 import asyncio
-import contextlib
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import assert_never
@@ -12,6 +11,7 @@ import structlog
 
 from codehub.coordinators.actions import DESTRUCTIVE, Actions, to_fault
 from codehub.coordinators.leadership import Deposed, Fence, Leadership
+from codehub.coordinators.office import Acted, Office, ThinnedOut, bulkhead
 from codehub.coordinators.progress import Progress
 from codehub.coordinators.services import Services
 from codehub.coordinators.supervisor import Report
@@ -19,7 +19,7 @@ from codehub.coordinators.ticker import Ticker
 from codehub.decide.afterwards import phase_after
 from codehub.decide.judge import judge
 from codehub.decide.plan import Circumstances, plan
-from codehub.decide.retry import RetryPolicy, after_failure
+from codehub.decide.retry import RetryPolicy, after_failure, backoff
 from codehub.model.plans import (
     Answer,
     Begin,
@@ -30,17 +30,17 @@ from codehub.model.plans import (
     Finish,
     GiveUp,
     Plan,
+    RemoveSurplus,
     Rest,
     Retry,
     WaitUntil,
     Withdraw,
 )
 from codehub.model.states import ErrorReason, ImageState, Operation, Service, Step
-from codehub.model.templates import Template
 from codehub.model.workspace import Workspace
 from codehub.runtimes.errors import RuntimeAway, RuntimeFault
 from codehub.runtimes.protocols import Runtime
-from codehub.store.protocols import ControllerStore, Judged, Seat, SeatLost
+from codehub.store.protocols import ControllerStore, Judged, Seat
 
 log = structlog.get_logger()
 
@@ -52,45 +52,6 @@ class Bounds:
     batch: int = 500
     operations: int = 16
     pulls: int = 4
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    """What became of one act, for the loop to record: acts run beside it and never touch its connection."""
-
-    workspace: Workspace
-    step: Step
-    fault: Fault | None
-
-
-@dataclass
-class _Office:
-    """One term in office: the store on the leader's connection, and the acts in flight, owned by its task group."""
-
-    store: ControllerStore
-    leadership: Leadership
-    actions: Actions
-    services: Services
-    group: asyncio.TaskGroup
-    acting: dict[UUID, asyncio.Task[None]] = field(default_factory=dict)
-    """Until the outcome is recorded: a row that was read before is not acted upon once more."""
-    outcomes: list[_Outcome] = field(default_factory=list)
-    templates: dict[UUID, Template] = field(default_factory=dict)
-
-    def template_of(self, workspace: Workspace) -> Template | None:
-        return self.templates.get(workspace.template_id) if workspace.template_id is not None else None
-
-
-@contextlib.contextmanager
-def _bulkhead(workspace: Workspace) -> Iterator[None]:
-    """One row that cannot be handled, or is locked by somebody, keeps no other from its turn; the next pass sees it
-    again. A seat that is lost is everybody's trouble."""
-    try:
-        yield
-    except (Deposed, SeatLost):
-        raise
-    except Exception:
-        log.exception("workspace left for the next pass", workspace_id=str(workspace.id))
 
 
 @dataclass
@@ -121,9 +82,7 @@ class WorkspaceController:
         async with asyncio.TaskGroup() as group:
             services = Services({Service.RUNTIME: self.runtime.engine}, self.clock, self.ticker.hint)
             store = self.open_store(leadership.seat)
-            office = _Office(
-                store, leadership, Actions(self.runtime, leadership, self.progress.pulled), services, group
-            )
+            office = Office(store, leadership, Actions(self.runtime, leadership, self.progress.pulled), services, group)
             group.create_task(services.watch(), name="services")
             group.create_task(self.progress.flush_for_ever(), name="progress")
             group.create_task(self._hear(), name="controller hints")
@@ -137,13 +96,13 @@ class WorkspaceController:
     async def _hear(self) -> None:
         await self.hints(lambda _: self.ticker.hint())
 
-    async def _pass(self, office: _Office) -> None:
+    async def _pass(self, office: Office) -> None:
         """Record what the acts have come to, then decide over every row that wants it, in batches, those that people
         wait for first."""
         now = await office.leadership.seat.now()
         outcomes, office.outcomes = office.outcomes, []
         for outcome in outcomes:
-            with _bulkhead(outcome.workspace):
+            with bulkhead(outcome.workspace):
                 await self._record(office, outcome, now)
             office.acting.pop(outcome.workspace.id, None)
         last: Workspace | None = None
@@ -154,17 +113,26 @@ class WorkspaceController:
             if len(rows) < self.bounds.batch:
                 break
 
-    async def _record(self, office: _Office, outcome: _Outcome, now: datetime) -> None:
-        workspace, step, fault = outcome.workspace, outcome.step, outcome.fault
+    async def _record(self, office: Office, outcome: Acted | ThinnedOut, now: datetime) -> None:
+        match outcome:
+            case ThinnedOut(workspace, removed):
+                await office.store.thinned_out(workspace, removed)
+                log.info("surplus containers removed", workspace_id=str(workspace.id), container_ids=removed)
+            case Acted(workspace, step, fault):
+                await self._record_act(office, workspace, step, fault, now)
+        await self.wake_observer(outcome.workspace.id)
+
+    async def _record_act(
+        self, office: Office, workspace: Workspace, step: Step, fault: Fault | None, now: datetime
+    ) -> None:
         if fault is None:
             await office.store.acted(workspace, step)
-        else:
-            decision = after_failure(workspace, step, fault, now, self.policy, self.spread())
-            if not isinstance(decision, WaitUntil):
-                await self._record_failure(office, workspace, decision)
-        await self.wake_observer(workspace.id)
+            return
+        decision = after_failure(workspace, step, fault, now, self.policy, self.spread())
+        if not isinstance(decision, WaitUntil):
+            await self._record_failure(office, workspace, decision)
 
-    async def _decide(self, office: _Office, rows: Sequence[Workspace], now: datetime) -> None:
+    async def _decide(self, office: Office, rows: Sequence[Workspace], now: datetime) -> None:
         states = office.services.states()
         judged = []
         for row in rows:
@@ -185,18 +153,19 @@ class WorkspaceController:
                 if told.phase is not row.phase or told.judged_at != row.judged_at:
                     judged.append(told)
             else:
-                with _bulkhead(row):
+                with bulkhead(row):
                     await self._carry_out(office, row, decision)
         await office.store.judged(judged)
 
     async def _carry_out(  # noqa: C901, PLR0912 (one arm for each plan)
-        self, office: _Office, row: Workspace, decision: Plan
+        self, office: Office, row: Workspace, decision: Plan
     ) -> None:
         """One decision, one guarded transition; then the act, if there is one. A guard that did not hold means that
         the row has moved on: the next pass decides again."""
         store, max_retries = office.store, self.policy.max_retries
         match decision:
             case Begin():
+                await office.cancel(row)  # the removal of surplus containers, if any: an operation sees to them itself
                 claimed = await store.claim(row, decision, uuid4(), phase_after(row, decision, max_retries))
                 if claimed is not None:
                     log.info("operation begun", workspace_id=str(row.id), operation=decision.operation)
@@ -210,12 +179,12 @@ class WorkspaceController:
                     log.info("operation done", workspace_id=str(row.id), operation=row.operation, phase=decision.phase)
                     self.ticker.hint()
             case Withdraw():
-                await self._cancel(office, row)
+                await office.cancel(row)
                 if await store.withdraw(row, decision, phase_after(row, decision, max_retries)) is not None:
                     log.info("operation withdrawn", workspace_id=str(row.id), operation=row.operation, why=decision.why)
                     self.ticker.hint()
             case Retry() | GiveUp():
-                await self._cancel(office, row)
+                await office.cancel(row)
                 await self._record_failure(office, row, decision)
             case Died():
                 await store.died(row, decision)
@@ -224,18 +193,21 @@ class WorkspaceController:
                     self.ticker.hint()
             case Dismiss():
                 await store.dismiss(row, decision)
+            case RemoveSurplus():
+                removing = self._removing(office, row, decision)
+                office.acting[row.id] = office.group.create_task(removing, name=f"remove surplus {row.id}")
             case Rest() | WaitUntil():
                 pass
             case _:
                 assert_never(decision)
 
-    def _act(self, office: _Office, workspace: Workspace, step: Step) -> None:
+    def _act(self, office: Office, workspace: Workspace, step: Step) -> None:
         if workspace.id in office.acting:
             return
         task = office.group.create_task(self._acting(office, workspace, step), name=f"{step} {workspace.id}")
         office.acting[workspace.id] = task
 
-    async def _acting(self, office: _Office, workspace: Workspace, step: Step) -> None:
+    async def _acting(self, office: Office, workspace: Workspace, step: Step) -> None:
         """One act, beside the passes. One workspace's trouble stays its own: whatever goes wrong becomes that
         workspace's failed attempt. A leader that was deposed does nothing more; the next one does this act."""
         fault = None
@@ -253,10 +225,33 @@ class WorkspaceController:
         except Exception as error:
             log.exception("act failed in an unforeseen way", workspace_id=str(workspace.id), step=step)
             fault = Fault(ErrorReason.ACTION_FAILED, repr(error))
-        office.outcomes.append(_Outcome(workspace, step, fault))
+        office.outcomes.append(Acted(workspace, step, fault))
         self.ticker.hint()
 
-    async def _record_failure(self, office: _Office, row: Workspace, decision: Retry | GiveUp) -> None:
+    async def _removing(self, office: Office, workspace: Workspace, decision: RemoveSurplus) -> None:
+        """Take surplus containers away, beside the passes. Where that fails the workspace is served all the same, and
+        the next look leads to the next attempt, after a pause that grows."""
+        removed: tuple[str, ...] = ()
+        try:
+            await asyncio.sleep(office.leadership.destructive_acts_wait())
+            async with asyncio.timeout(self.policy.timeouts[Operation.STOPPING].total_seconds()), self._operations:
+                removed = await office.actions.thin_out(workspace, decision.container_ids)
+            del office.failed_removals[workspace.id]
+        except Deposed:
+            office.acting.pop(workspace.id, None)
+            return
+        except (RuntimeFault, TimeoutError) as error:
+            if isinstance(error, RuntimeAway):
+                await office.services.is_away(Service.RUNTIME)
+            office.failed_removals[workspace.id] += 1
+            log.warning("surplus containers stay", workspace_id=str(workspace.id), error=repr(error))
+            await asyncio.sleep(
+                backoff(office.failed_removals[workspace.id], self.policy, self.spread()).total_seconds()
+            )
+        office.outcomes.append(ThinnedOut(workspace, removed))
+        self.ticker.hint()
+
+    async def _record_failure(self, office: Office, row: Workspace, decision: Retry | GiveUp) -> None:
         fault: Fault = decision.fault
         if isinstance(decision, Retry):
             recorded = await office.store.retry(row, decision)
@@ -270,11 +265,3 @@ class WorkspaceController:
                 reason=fault.reason,
                 detail=fault.detail,
             )
-
-    async def _cancel(self, office: _Office, row: Workspace) -> None:
-        """End the act in flight and forget its outcome: the row has gone on without it."""
-        task = office.acting.pop(row.id, None)
-        if task is not None:
-            task.cancel()
-            await asyncio.wait([task])
-        office.outcomes = [each for each in office.outcomes if each.workspace.id != row.id]

@@ -85,8 +85,15 @@ def _differs(old: Condition | None, new: Condition | None, acted_at: datetime | 
     return _unconfirmed(old) or (acted_at is not None and old.observed_from < acted_at)
 
 
-def _saying(condition: Condition) -> tuple[Status, Reason, str, str | None, Endpoint | None]:
-    return condition.status, condition.reason, condition.message, condition.subject, condition.endpoint
+def _saying(condition: Condition) -> tuple[Status, Reason, str, str | None, Endpoint | None, tuple[str, ...]]:
+    return (
+        condition.status,
+        condition.reason,
+        condition.message,
+        condition.subject,
+        condition.endpoint,
+        condition.surplus,
+    )
 
 
 def _newer(old: Condition | None, new: Condition | None) -> Condition | None:
@@ -126,24 +133,29 @@ def _archive(workspace: Workspace, sighting: Sighting) -> Condition | None:
 
 
 def _container(workspace: Workspace, sighting: Sighting) -> Condition | None:
-    """The one that is most alive speaks for the workspace; that there are more is said, and STOPPING takes them all.
-    One that holds another volume than the home is not the workspace's, however well it answers."""
+    """The one that is most alive speaks for the workspace, and of equals the one that has spoken so far; the others are
+    surplus. One that holds another volume than the home is not the workspace's, however well it answers."""
     if sighting.containers is None:
         return None
     if not sighting.containers:
         return _condition(Status.FALSE, Reason.CONTAINER_NOT_FOUND, None, sighting.looked_at)
-    container = min(sighting.containers, key=lambda each: (_is_displaced(workspace, each), _liveliness(each), each.id))
+    before = workspace.conditions.container
+    spoken = before.subject if before is not None else None
+    container = min(
+        sighting.containers,
+        key=lambda each: (_is_displaced(workspace, each), _liveliness(each), each.id != spoken, each.id),
+    )
+    surplus = tuple(sorted(each.id for each in sighting.containers if each is not container))
     message = container.message
-    if len(sighting.containers) > 1:
+    if surplus:
         message = f"{len(sighting.containers)} containers are there. {message}".rstrip()
-    if _is_displaced(workspace, container) and container.state is not ContainerState.EXITED:
-        return _condition(
-            Status.FALSE, Reason.CONTAINER_DISPLACED, container.id, sighting.looked_at, message or container.volume
-        )
     reason = _CONTAINER_REASON[container.state]
+    if _is_displaced(workspace, container) and container.state is not ContainerState.EXITED:
+        reason, message = Reason.CONTAINER_DISPLACED, message or container.volume
     status = Status.TRUE if reason is Reason.CONTAINER_RUNNING else Status.FALSE
+    endpoint = container.endpoint if status is Status.TRUE else None
     condition = _condition(status, reason, container.id, sighting.looked_at, message)
-    return replace(condition, endpoint=container.endpoint) if status is Status.TRUE else condition
+    return replace(condition, endpoint=endpoint, surplus=surplus)
 
 
 def _is_displaced(workspace: Workspace, container: SeenContainer) -> bool:

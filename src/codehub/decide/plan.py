@@ -17,6 +17,7 @@ from codehub.model.plans import (
     Finish,
     GiveUp,
     Plan,
+    RemoveSurplus,
     Rest,
     Waiting,
     WaitUntil,
@@ -73,6 +74,9 @@ def _plan_at_rest(workspace: Workspace, seen: View, circumstances: Circumstances
     if _has_died(workspace, phase, wanted):
         return after_death(workspace, circumstances.now, policy)
     operation = _next_operation(phase, wanted, seen)
+    thinned = _thin_out(seen, circumstances) if operation is not Operation.STOPPING else None  # that takes them all
+    if thinned is not None:
+        return thinned
     if operation is None:
         return Rest()
     return _begin(workspace, operation, seen, circumstances)
@@ -88,6 +92,19 @@ def _next_operation(phase: Phase, wanted: Desired, seen: View) -> Operation | No
     if phase in (Phase.STANDBY, Phase.DELETING) and wanted is not Desired.RUNNING and seen.container.is_there:
         return Operation.STOPPING
     return LADDER.get((phase, wanted))
+
+
+def _thin_out(seen: View, circumstances: Circumstances) -> RemoveSurplus | WaitUntil | None:
+    """At most one container per workspace (contract 6): a start of a deposed leader that arrives late leaves a second
+    one. It goes by the word of a look that began after the last act, and only where what stays is alive and stands on
+    its home."""
+    if seen.surplus is None:
+        return WaitUntil(None, Waiting.OBSERVATION)
+    if not seen.surplus or seen.container is Container.EXITED or seen.volume is not Status.TRUE:
+        return None
+    if not circumstances.services[Service.RUNTIME].available:
+        return WaitUntil(None, Waiting.SERVICE, Service.RUNTIME)
+    return WaitUntil(None, Waiting.ACTION) if circumstances.acting else RemoveSurplus(seen.surplus)
 
 
 _STARTS_FROM_VOLUME = (Operation.STARTING, Operation.ARCHIVING)
@@ -149,7 +166,8 @@ def _go_on(workspace: Workspace, step: Step, seen: View, circumstances: Circumst
         fault = Fault(ErrorReason.TIMEOUT, f"'{step}' did not end within its limit")
         return after_failure(workspace, step, fault, circumstances.now, circumstances.policy, circumstances.spread)
     if step not in AFTER_ACTION:
-        return WaitUntil(deadline, Waiting.OBSERVATION)
+        thinned = _thin_out(seen, circumstances) if step is Step.STARTED else None
+        return thinned if isinstance(thinned, RemoveSurplus) else WaitUntil(deadline, Waiting.OBSERVATION)
     if circumstances.acting:
         return WaitUntil(deadline, Waiting.ACTION)
     if step in _REMOVES_VOLUME and not _may_remove_volume(step, seen):

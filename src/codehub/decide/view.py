@@ -49,6 +49,8 @@ class View:
     archive: Status
     archive_loss: ErrorReason | None
     container: Container
+    surplus: tuple[str, ...] | None
+    """Containers beside the one that speaks for the workspace. None: there were some before the last act."""
 
 
 def view(workspace: Workspace) -> View:
@@ -67,6 +69,7 @@ def view_of(workspace: Workspace, conditions: Conditions) -> View:
         archive=_status(archive, workspace.archive_key),
         archive_loss=_LOSS.get(archive.reason) if archive and _lasting_absence(archive) else None,
         container=_container(conditions.container, workspace.acted_at),
+        surplus=_surplus(conditions.container, workspace.acted_at),
     )
 
 
@@ -74,6 +77,12 @@ def _container(condition: Condition | None, not_before: datetime | None) -> Cont
     if condition is None or condition.status is Status.UNKNOWN or not _recent(condition, not_before):
         return Container.UNKNOWN
     return _CONTAINER[condition.reason]
+
+
+def _surplus(condition: Condition | None, not_before: datetime | None) -> tuple[str, ...] | None:
+    if condition is None or not condition.surplus:
+        return ()
+    return condition.surplus if _recent(condition, not_before) else None
 
 
 def _current(condition: Condition | None, subject: str | None, not_before: datetime | None) -> Condition | None:

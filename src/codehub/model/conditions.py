@@ -54,6 +54,8 @@ class Condition:
     observed_from: datetime
     """When the newest look began. What happened later cannot be in it."""
     endpoint: Endpoint | None = None
+    surplus: tuple[str, ...] = ()
+    """The containers that were there beside the subject: of a workspace there may be one (contract 6)."""
 
 
 @dataclass(frozen=True, slots=True)

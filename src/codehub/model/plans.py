@@ -121,6 +121,14 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class RemoveSurplus:
+    """Take these containers away, by their ids, and leave the one that speaks for the workspace as it is (contract 6).
+    No operation: what serves the workspace serves on meanwhile."""
+
+    container_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Dismiss:
     """A request that does not fit the state of things any more. It is dropped, and the history says why."""
 
@@ -128,4 +136,6 @@ class Dismiss:
     why: str
 
 
-Plan = Rest | Begin | Continue | Finish | Withdraw | WaitUntil | Retry | Died | GiveUp | Answer | Dismiss
+Plan = (
+    Rest | Begin | Continue | Finish | Withdraw | WaitUntil | Retry | Died | GiveUp | Answer | Dismiss | RemoveSurplus
+)

@@ -1,7 +1,8 @@
-"""The one way in which the controller changes a row: only if it is still the row that was decided on."""
+"""How the controller changes a row: only if it is still the row that was decided on."""
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -24,18 +25,32 @@ async def compare_and_set(
 ) -> Workspace | None:
     """Write values and story where operation, step, attempt and phase are those of the snapshot and the guards hold.
     None, and nothing is written, where they are not."""
+    return await change(
+        connection,
+        workspace.id,
+        {"judged_at": workspace.observed_at, **values},
+        story,
+        workspaces.c.operation == workspace.operation,
+        workspaces.c.op_id.is_not_distinct_from(workspace.op_id),
+        workspaces.c.op_step.is_not_distinct_from(workspace.op_step),
+        workspaces.c.op_attempt == workspace.op_attempt,
+        workspaces.c.phase == workspace.phase,
+        *guards,
+    )
+
+
+async def change(
+    connection: AsyncConnection,
+    workspace_id: UUID,
+    values: dict[str, Any],
+    story: Sequence[Event],
+    *guards: ColumnElement[bool],
+) -> Workspace | None:
+    """Write values and story in one statement, where the guards hold: for what has happened, whatever the row says."""
     changed = (
         update(workspaces)
-        .where(
-            workspaces.c.id == workspace.id,
-            workspaces.c.operation == workspace.operation,
-            workspaces.c.op_id.is_not_distinct_from(workspace.op_id),
-            workspaces.c.op_step.is_not_distinct_from(workspace.op_step),
-            workspaces.c.op_attempt == workspace.op_attempt,
-            workspaces.c.phase == workspace.phase,
-            *guards,
-        )
-        .values(judged_at=workspace.observed_at, **values)
+        .where(workspaces.c.id == workspace_id, *guards)
+        .values(values)
         .returning(*WORKSPACE_COLUMNS)
         .cte("changed")
     )

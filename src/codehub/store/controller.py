@@ -23,8 +23,8 @@ from codehub.model.plans import Answer, Begin, Died, Dismiss, Finish, GiveUp, Re
 from codehub.model.states import Desired, Operation, Phase, Step
 from codehub.model.templates import Template
 from codehub.model.workspace import RequestKind, Workspace, incarnation_name
-from codehub.store.compare_and_set import NOW, compare_and_set
-from codehub.store.history import Event, EventKind, operation_event, phase_event, request_event
+from codehub.store.compare_and_set import NOW, change, compare_and_set
+from codehub.store.history import Event, EventKind, operation_event, phase_event, request_event, surplus_event
 from codehub.store.protocols import Judged, NewArchive
 from codehub.store.rows import WORKSPACE_COLUMNS, to_template, to_workspace
 from codehub.store.seat import PostgresSeat
@@ -225,6 +225,10 @@ class PostgresController:
     async def dismiss(self, workspace: Workspace, dismiss: Dismiss) -> Workspace | None:
         story = [request_event(dismiss.request, "dismissed", dismiss.why)]
         return await self._transition(workspace, {"request": None}, story, None, _asks(dismiss.request.id))
+
+    async def thinned_out(self, workspace: Workspace, container_ids: Sequence[str]) -> Workspace | None:
+        async with self._seat.transaction() as connection:
+            return await change(connection, workspace.id, {"acted_at": NOW}, surplus_event(container_ids))
 
     async def _transition(
         self,

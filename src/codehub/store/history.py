@@ -1,6 +1,7 @@
 """The words of a workspace's history: every change of phase, operation or wish, every request and every failure is one
 event, so that "why did it stop?" always has an answer."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -16,6 +17,7 @@ class EventKind(StrEnum):
     OPERATION = "operation"
     FAILURE = "failure"
     DEATH = "death"
+    SURPLUS = "surplus"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,11 @@ def phase_event(before: Phase, after: Phase) -> list[Event]:
 
 def operation_event(before: Operation, after: Operation, reason: str | None = None) -> list[Event]:
     return [] if before is after else [Event(EventKind.OPERATION, before, after, reason)]
+
+
+def surplus_event(container_ids: Sequence[str]) -> list[Event]:
+    """Containers that stood beside the one that serves the workspace, and were taken away."""
+    return [Event(EventKind.SURPLUS, detail=" ".join(container_ids))] if container_ids else []
 
 
 def request_event(request: Request, outcome: str, detail: str = "") -> Event:

@@ -179,6 +179,10 @@ class ControllerStore(Protocol):
 
     async def dismiss(self, workspace: Workspace, dismiss: Dismiss) -> Workspace | None: ...
 
+    async def thinned_out(self, workspace: Workspace, container_ids: Sequence[str]) -> Workspace | None:
+        """Record that these surplus containers are gone. What was seen before proves nothing any more, whatever the row
+        has come to since: it waits for another look."""
+
 
 class CollectorStore(Protocol):
     async def generations(self) -> Sequence[Generation]: ...

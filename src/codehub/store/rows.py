@@ -103,6 +103,7 @@ def _to_condition(stored: Mapping[str, Any]) -> Condition:
         subject=stored["subject"],
         observed_from=datetime.fromisoformat(stored["observed_from"]),
         endpoint=Endpoint(**endpoint) if endpoint is not None else None,
+        surplus=tuple(stored.get("surplus", ())),
     )
 
 
@@ -115,6 +116,8 @@ def _from_condition(condition: Condition) -> Json:
         "subject": condition.subject,
         "observed_from": condition.observed_from.isoformat(),
     }
+    if condition.surplus:
+        stored["surplus"] = list(condition.surplus)
     if condition.endpoint is None:
         return stored
     where = condition.endpoint
