@@ -5,48 +5,88 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
 die() { printf 'codehub: %s\n' "$*" >&2; exit 1; }
 
+# Behind a proxy, apt and Docker need what tells of it, and sudo would forget it.
+proxies=http_proxy,https_proxy,no_proxy,HTTP_PROXY,HTTPS_PROXY,NO_PROXY
+
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"
-    elif command -v sudo >/dev/null; then sudo "$@"
+    elif command -v sudo >/dev/null; then sudo --preserve-env="$proxies" "$@"
     else die "'$*' needs root: run it as root, or install sudo, and try again"
     fi
+}
+
+can_be_root() { [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null && sudo true; }; }
+
+show_progress() { # on a terminal, the last line of a long output; errors come another way
+    local line
+    while IFS= read -r line; do
+        if [ -t 2 ]; then printf '\r\033[K    %.100s' "$line" >&2; fi
+    done
+    if [ -t 2 ]; then printf '\r\033[K' >&2; fi
 }
 
 install_packages() { # Debian packages, by name
     command -v apt-get >/dev/null || die "please install with your system's package manager: $*"
     say "installing Debian packages: $*"
-    as_root apt-get update -qq
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+    as_root apt-get update -qq || say "going on with the package lists that are there"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+        -o DPkg::Lock::Timeout=300 "$@" | show_progress
+}
+
+missing_packages() {
+    local name
+    for name in "$@"; do
+        dpkg-query --show --showformat '${Status}' "$name" 2>/dev/null | grep -q "ok installed" || echo "$name"
+    done
 }
 
 ensure_packages() { # installs those that are missing
-    local missing=() name
-    for name in "$@"; do
-        dpkg-query --show --showformat '${Status}' "$name" 2>/dev/null | grep -q "ok installed" || missing+=("$name")
-    done
-    [ "${#missing[@]}" = 0 ] || install_packages "${missing[@]}"
+    local missing
+    missing=$(missing_packages "$@")
+    [ -z "$missing" ] || install_packages $missing
 }
 
-# ensure_engine: a Docker engine answers. One that was started here is stopped by stop_engine; never a second one.
+# want_sandboxes: the packages for running workspaces where no engine answers. codehub itself starts without them.
+want_sandboxes() {
+    local missing
+    if docker version >/dev/null 2>&1 || ! command -v dpkg-query >/dev/null; then return; fi
+    missing=$(missing_packages $(.venv/bin/python -c 'from codehub.images.packages import for_sandboxes; print(*for_sandboxes())'))
+    if [ -z "$missing" ]; then return; fi
+    say "no Docker engine answers to this user, so workspaces will run in sandboxes on this machine"
+    if can_be_root && (install_packages $missing); then return; fi
+    say "workspaces may not start until an administrator has installed:" $missing
+}
+
+# ensure_engine: a Docker engine answers, if only to root. One that was started here is stopped by stop_engine; never a
+# second one.
 ensure_engine() {
     if docker version >/dev/null 2>&1; then return; fi
-    if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
-        say "no Docker engine answers to this user, who has no sudo to start one: its tests are skipped"
+    if ! can_be_root; then
+        say "no Docker engine answers to this user, who cannot start one: its tests are skipped"
         return
     fi
     ensure_packages docker.io iptables
-    if as_root pgrep -x dockerd >/dev/null; then say "a Docker engine is there but does not answer"; return; fi
-    say "starting a Docker engine for this run"
-    as_root sh -c 'setsid dockerd >/tmp/codehub-dockerd.log 2>&1 &'
+    if ! pgrep -x dockerd >/dev/null; then
+        say "starting a Docker engine for this run"
+        engine_started=yes
+        as_root sh -c 'setsid dockerd >/tmp/codehub-dockerd.log 2>&1 &'
+    fi
     for _ in $(seq 150); do
-        if as_root docker version >/dev/null 2>&1; then engine_started=yes; return; fi
+        if as_root docker version >/dev/null 2>&1; then engine_group=$(stat --format %g /var/run/docker.sock); return; fi
         sleep 0.2
     done
-    say "no Docker engine can run here (see /tmp/codehub-dockerd.log): its tests are skipped"
+    say "no Docker engine answers here (one that was started writes to /tmp/codehub-dockerd.log): its tests are skipped"
 }
 
 stop_engine() {
     [ "${engine_started:-}" = yes ] && as_root sh -c 'kill "$(cat /var/run/docker.pid)"' || true
+}
+
+# with_engine COMMAND: run by this user, who for its time is in the group that may use the engine.
+with_engine() {
+    if [ -z "${engine_group:-}" ] || [ "$(id -u)" = 0 ]; then "$@"; return; fi
+    as_root setpriv --reuid "$(id -u)" --regid "$(id -g)" --groups "$(id -G | tr ' ' ,),$engine_group" \
+        env HOME="$HOME" PATH="$PATH" "$@"
 }
 
 find_python() { # the system's own first: the services' users can run it, unlike one inside a private home
@@ -64,7 +104,7 @@ find_python() { # the system's own first: the services' users can run it, unlike
 ensure_environment() {
     local lock="$1" stamp=".venv/$1.stamp" python
     if [ -e "$stamp" ] && [ "$(cat "$stamp")" = "$(fingerprint "$lock")" ]; then return; fi
-    if ! [ -x .venv/bin/python ] || ! .venv/bin/python -c '' 2>/dev/null; then
+    if ! [ -x .venv/bin/python ] || ! .venv/bin/python -c 'import pip' 2>/dev/null; then
         python=$(find_python)
         say "making a virtual environment in .venv with $python"
         if ! "$python" -m venv --clear .venv >/dev/null 2>&1; then
@@ -73,7 +113,8 @@ ensure_environment() {
         fi
     fi
     say "installing the packages of requirements/$lock.lock (about a minute the first time)"
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r "requirements/$lock.lock"
+    .venv/bin/python -m pip install --disable-pip-version-check --progress-bar off --require-hashes --only-binary :all: \
+        -r "requirements/$lock.lock" | show_progress
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
     for subset in $(subsets "$lock"); do fingerprint "$subset" > ".venv/$subset.stamp"; done
 }
