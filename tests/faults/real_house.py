@@ -44,6 +44,16 @@ class RealHouse(House):
         async with self.pool.begin() as connection:
             await connection.execute(OFFER, {**values, "limits": json.dumps(SMALL), "id": self.template})
 
+    async def until_offered(self) -> None:
+        """The template that its workspaces are made of is ready."""
+        ready = text("SELECT true FROM templates WHERE id = :id AND status = 'ready'")
+
+        async def is_ready() -> bool | None:
+            async with self.pool.connect() as connection:
+                return bool(await connection.scalar(ready, {"id": self.template})) or None
+
+        await until(is_ready, 60)
+
     async def instance(self, workspace_id: UUID) -> Instance:
         """The one container that it has."""
         (found,) = await self.eyes.instances.list(workspace_id)
