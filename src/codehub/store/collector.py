@@ -35,12 +35,12 @@ class PostgresCollector:
 
     async def generations(self) -> Sequence[Generation]:
         query = select(archives.c.key, archives.c.workspace_id, archives.c.made_at, archives.c.kept)
-        async with self._seat.transaction() as connection:
+        async with self._seat.statement() as connection:
             rows = await connection.execute(query.order_by(archives.c.workspace_id, archives.c.generation))
             return [Generation(row.key, row.workspace_id, row.made_at, row.kept) for row in rows]
 
     async def noted_orphans(self) -> dict[Found, datetime]:
-        async with self._seat.transaction() as connection:
+        async with self._seat.statement() as connection:
             rows = await connection.execute(select(orphans))
             return {Found(OrphanKind(row.kind), row.key, row.workspace_id): row.first_seen for row in rows}
 
@@ -58,5 +58,5 @@ class PostgresCollector:
             "keys": [each.key for each in found],
             "workspace_ids": [each.workspace_id for each in found],
         }
-        async with self._seat.transaction() as connection:
+        async with self._seat.statement() as connection:
             await connection.execute(statement, values)

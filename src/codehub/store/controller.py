@@ -72,17 +72,17 @@ class PostgresController:
         self._seat = seat
 
     async def unsettled(self, after: Workspace | None, limit: int) -> Sequence[Workspace]:
-        async with self._seat.transaction() as connection:
+        async with self._seat.statement() as connection:
             return await unsettled(connection, after, limit)
 
     async def workspace(self, workspace_id: UUID) -> Workspace | None:
         query = select(*WORKSPACE_COLUMNS).where(workspaces.c.id == workspace_id)
-        async with self._seat.transaction() as connection:
+        async with self._seat.statement() as connection:
             row = (await connection.execute(query)).first()
             return to_workspace(row) if row is not None else None
 
     async def templates(self) -> dict[UUID, Template]:
-        async with self._seat.transaction() as connection:
+        async with self._seat.statement() as connection:
             rows = await connection.execute(select(templates).where(templates.c.image_ref.is_not(None)))
             return {row.id: to_template(row) for row in rows}
 
@@ -90,7 +90,7 @@ class PostgresController:
         if not batch:
             return 0
         rows = [each.workspace for each in batch]
-        async with self._seat.transaction() as connection:
+        async with self._seat.statement() as connection:
             count: int = await connection.scalar(
                 _JUDGED,
                 {
@@ -149,7 +149,7 @@ class PostgresController:
         values |= {"op_clock_at": NOW} if step is Step.PULL else {"acted_at": NOW}
         if archive is not None:
             values |= {"archive_key": archive.key}
-        async with self._seat.transaction() as connection:
+        async with self._seat.transaction() if archive is not None else self._seat.statement() as connection:
             changed = await compare_and_set(connection, workspace, values, [], workspaces.c.op_step == step)
             if changed is not None and archive is not None:
                 await _record_archive(connection, changed, archive)
@@ -227,7 +227,7 @@ class PostgresController:
         return await self._transition(workspace, {"request": None}, story, None, _asks(dismiss.request.id))
 
     async def thinned_out(self, workspace: Workspace, container_ids: Sequence[str]) -> Workspace | None:
-        async with self._seat.transaction() as connection:
+        async with self._seat.statement() as connection:
             return await change(connection, workspace.id, {"acted_at": NOW}, surplus_event(container_ids))
 
     async def _transition(
@@ -241,7 +241,7 @@ class PostgresController:
         if phase is not None and phase is not workspace.phase:
             values = {**values, "phase": phase, "phase_changed_at": NOW}
             story = [*story, *phase_event(workspace.phase, phase)]
-        async with self._seat.transaction() as connection:
+        async with self._seat.statement() as connection:
             return await compare_and_set(connection, workspace, values, story, *guards)
 
 

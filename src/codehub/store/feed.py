@@ -27,6 +27,6 @@ class PostgresFeed:
     async def shown(self, ids: Sequence[UUID]) -> Sequence[ShownWorkspace]:
         named = workspaces.c.id == any_(bindparam("ids", type_=ARRAY(Uuid)))
         query = select(*SHOWN_COLUMNS).where(named, workspaces.c.deleted_at.is_(None))
-        async with self._seat.transaction() as connection:
+        async with self._seat.statement() as connection:
             rows = await connection.execute(query, {"ids": list(ids)})
             return [ShownWorkspace(**row) for row in rows.mappings()]

@@ -47,11 +47,11 @@ class PostgresObserver:
 
     async def workspaces(self, ids: Sequence[UUID]) -> Sequence[Workspace]:
         query = select(*WORKSPACE_COLUMNS).where(workspaces.c.id == any_(bindparam("ids", type_=ARRAY(Uuid))))
-        async with self._seat.transaction() as connection:
+        async with self._seat.statement() as connection:
             return [to_workspace(row) for row in await connection.execute(query, {"ids": list(ids)})]
 
     async def unsettled(self, after: Workspace | None, limit: int) -> Sequence[Workspace]:
-        async with self._seat.transaction() as connection:
+        async with self._seat.statement() as connection:
             return await unsettled(connection, after, limit)
 
     async def unseen_archives(self, limit: int) -> Sequence[Workspace]:
@@ -63,7 +63,7 @@ class PostgresObserver:
     async def write_conditions(self, batch: Sequence[Observed]) -> int:
         if not batch:
             return 0
-        async with self._seat.transaction() as connection:
+        async with self._seat.statement() as connection:
             written = await connection.execute(
                 _WRITE_CONDITIONS,
                 {
@@ -76,13 +76,13 @@ class PostgresObserver:
 
     async def record_listing(self, listing: Listing) -> None:
         values = {"kind": listing.kind, "began_at": listing.began_at, "engine": listing.engine}
-        async with self._seat.transaction() as connection:
+        async with self._seat.statement() as connection:
             await connection.execute(
                 insert(observer_state).values(values).on_conflict_do_update(index_elements=["kind"], set_=values)
             )
 
     async def listings(self) -> Sequence[Listing]:
-        async with self._seat.transaction() as connection:
+        async with self._seat.statement() as connection:
             rows = await connection.execute(select(observer_state).order_by(observer_state.c.kind))
             return [Listing(row.kind, row.began_at, row.engine) for row in rows]
 
@@ -90,5 +90,5 @@ class PostgresObserver:
         query = select(*WORKSPACE_COLUMNS).where(which).order_by(workspaces.c.id).limit(limit)
         if after is not None:
             query = query.where(workspaces.c.id > after)
-        async with self._seat.transaction() as connection:
+        async with self._seat.statement() as connection:
             return [to_workspace(row) for row in await connection.execute(query)]
