@@ -19,6 +19,7 @@ from codehub.stack.service import Service, ended, launch
 from codehub.stack.valkey import Valkey
 from tests.databases import create_database, drop_database, execute, with_database
 from tests.folders import remove_seaweedfs_sockets, short_folder
+from tests.old_redis import old_redis
 
 # What tests start as commands runs no containers and builds no IDEs, unless a test says so itself.
 os.environ.update({"RUNTIME": "local", "RUNTIME_PREPARE": "false"})
@@ -99,6 +100,12 @@ def redis_url(services_folder: Path, account: Account) -> Iterator[str]:
     )
     with running(service):
         yield service.url
+
+
+@pytest.fixture(scope="session")
+def old_redis_url() -> Iterator[str]:
+    with old_redis() as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from sqlalchemy import make_url
 
 from codehub.errors import ExitCode
 from tests.databases import create_database, drop_database, execute
+from tests.old_redis import PASSWORD
 from tests.stack.installation import Installation
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -139,6 +140,11 @@ def test_a_wrong_external_url(codehub: Installation, variable: str, url: str) ->
     refused(codehub, ExitCode.SERVICE, "does not answer", "127.0.0.1:1", variable, **{variable: url})
     refused_words = codehub.run("up", **{variable: url}).stderr
     assert "hidden" not in refused_words
+
+
+def test_an_old_redis(codehub: Installation, old_redis_url: str) -> None:
+    refused(codehub, ExitCode.SERVICE, "is Redis 5.0.12, but codehub needs 6.2 or newer", REDIS_URL=old_redis_url)
+    assert PASSWORD not in codehub.run("up", REDIS_URL=old_redis_url).stderr
 
 
 async def test_an_external_database_that_lets_us_make_no_tables(codehub: Installation, postgres_url: str) -> None:

@@ -141,7 +141,8 @@ async def _require_current_schema(url: str) -> None:
 async def _use_redis(url: str) -> str:
     key, value = f"codehub:health:{secrets.token_hex(8)}", secrets.token_hex(8)
     try:
-        async with Redis.from_url(url, retry=Retry(NoBackoff(), 0), decode_responses=True) as client:
+        # The older protocol: a server that is too old to know the newer one is to say how old it is.
+        async with Redis.from_url(url, protocol=2, retry=Retry(NoBackoff(), 0), decode_responses=True) as client:
             await client.ping()
             server = await client.info("server")
             version = str(server.get("redis_version", "0"))
@@ -163,7 +164,8 @@ def _redis_fault(error: Exception) -> Unfit:
         case redis_errors.ReadOnlyError():
             return Unfit("is a read-only replica", "Point REDIS_URL at the primary.")
         case _:
-            return Unfit(f"does not answer: {_sentence(error)}", "Start it, or correct REDIS_URL.")
+            said, _, _arguments = _sentence(error).partition(", with args")  # which may hold the password
+            return Unfit(f"does not answer: {said}", "Start it, or correct REDIS_URL.")
 
 
 def _sentence(error: Exception) -> str:
