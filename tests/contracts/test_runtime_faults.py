@@ -7,6 +7,7 @@ from contextlib import aclosing
 
 import pytest
 
+from codehub.model.templates import STANDARD_REGISTRY
 from codehub.runtimes.errors import ImageUnavailable, RegistryAway, RuntimeAway, RuntimeFault
 from codehub.runtimes.memory import MemoryRuntime
 from codehub.runtimes.memory_engine import Behaviour, Call, Fault, MemoryEngine
@@ -155,11 +156,11 @@ async def test_an_ide_dies_again_and_again_after_it_was_ready(bench: Bench) -> N
 async def test_images_are_missing_or_their_registry_is_away(bench: Bench) -> None:
     with pytest.raises(ImageUnavailable):
         await bench.runtime.instances.pull("other", lambda _: None)
-    bench.engine.registry_away = True
+    bench.engine.registries_away.add(STANDARD_REGISTRY)
     with pytest.raises(RegistryAway):
         await bench.runtime.instances.pull("other", lambda _: None)
     await bench.runtime.instances.pull("tool", lambda _: None)
-    bench.engine.registry_away = False
+    bench.engine.registries_away.clear()
     bench.engine.registry.add("other")
     await bench.runtime.instances.pull("other", lambda _: None)
 

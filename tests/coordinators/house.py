@@ -34,6 +34,7 @@ T = TypeVar("T")
 
 IMAGE = "ide"
 INSTALLATION = "house"
+_TEMPLATE = text("INSERT INTO templates (id, name, image_ref, status, port) VALUES (:id, :name, :image, 'ready', 80)")
 
 
 class NoArchives:
@@ -77,12 +78,7 @@ class House:
             await connection.execute(
                 text("INSERT INTO users (id, login, password_hash) VALUES (:id, 'ann', '')"), {"id": house.owner}
             )
-            await connection.execute(
-                text(
-                    "INSERT INTO templates (id, name, image_ref, status, port) VALUES (:id, 'ide', :image, 'ready', 80)"
-                ),
-                {"id": house.template, "image": IMAGE},
-            )
+            await connection.execute(_TEMPLATE, {"id": house.template, "name": IMAGE, "image": IMAGE})
         try:
             yield house
         finally:
@@ -120,10 +116,17 @@ class House:
         self.replicas.append(replica)
         return replica
 
-    async def create(self, desired: Desired = Desired.RUNNING) -> UUID:
+    async def template_for(self, image: str) -> UUID:
+        """A template that runs this image."""
+        template = uuid4()
+        async with self.pool.begin() as connection:
+            await connection.execute(_TEMPLATE, {"id": template, "name": image, "image": image})
+        return template
+
+    async def create(self, desired: Desired = Desired.RUNNING, template: UUID | None = None) -> UUID:
         workspace_id = uuid4()
         async with self.pool.begin() as connection:
-            new = NewWorkspace(workspace_id, self.owner, workspace_id.hex, self.template)
+            new = NewWorkspace(workspace_id, self.owner, workspace_id.hex, template or self.template)
             await create_workspace(connection, new, desired, Because("owner", "ann"))
         return workspace_id
 

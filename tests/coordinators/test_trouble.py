@@ -78,22 +78,6 @@ async def test_an_image_that_is_nowhere_is_an_error_at_once(house: House) -> Non
     assert row.error_reason is ErrorReason.IMAGE_PULL_FAILED
 
 
-async def test_a_registry_that_is_away_is_waited_for(house: House) -> None:
-    house.engine.images.clear()
-    house.engine.registry.add(IMAGE)
-    house.engine.registry_away = True
-    house.replica(max_retries=100)
-    workspace_id = await house.create()
-
-    async def refused() -> Workspace | None:
-        row = await house.row(workspace_id)
-        return row if row.error_reason is ErrorReason.UNREACHABLE else None
-
-    await until(refused, 10)
-    house.engine.registry_away = False
-    await house.until_phase(workspace_id, Phase.RUNNING)
-
-
 async def test_an_ide_that_never_answers_is_a_timeout(house: House) -> None:
     house.engine.behaviours[IMAGE] = Behaviour(answers=False)
     house.replica(starting_timeout=1)

@@ -8,7 +8,7 @@ from codehub.decide.plan import plan
 from codehub.decide.retry import after_failure
 from codehub.model.conditions import Condition, Reason
 from codehub.model.plans import Begin, Died, Fault, GiveUp, Rest, Retry, Withdraw, Withdrawal
-from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
+from codehub.model.states import Desired, ErrorReason, Operation, Phase, Service, Step
 from codehub.model.workspace import RequestKind, Workspace
 from tests.decide.builders import (
     HOME,
@@ -96,6 +96,16 @@ def test_between_attempts_every_operation_follows_a_changed_wish(
     expected = None if held or wish in SERVES[operation] else Withdrawal.WISH_CHANGED
     assert withdrawn(row, 9.999) is expected
     assert (withdrawn(row, 10) is not None) is is_interrupted(operation, step, wish)
+
+
+@pytest.mark.parametrize(("operation", "step", "wish"), ACTS)
+def test_while_its_registry_is_away_a_start_follows_a_changed_wish(
+    operation: Operation, step: Step, wish: Desired
+) -> None:
+    planned = plan(doing(operation, step, wish), circumstances(away=Service.REGISTRY))
+    released = step in (Step.PULL, Step.START) and wish is not Desired.RUNNING
+    expected = released or is_interrupted(operation, step, wish)
+    assert isinstance(planned, Withdraw) is expected
 
 
 @pytest.mark.parametrize(("operation", "step", "wish"), ACTS)

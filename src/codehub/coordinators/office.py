@@ -56,6 +56,10 @@ class Office:
     def template_of(self, workspace: Workspace) -> Template | None:
         return self.templates.get(workspace.template_id) if workspace.template_id is not None else None
 
+    def image_of(self, workspace: Workspace) -> str | None:
+        template = self.template_of(workspace)
+        return template.image if template is not None else None
+
     async def cancel(self, workspace: Workspace) -> None:
         """End the act in flight and forget its outcome: the row goes on without it."""
         task = self.acting.pop(workspace.id, None)

@@ -7,62 +7,116 @@ from datetime import datetime
 
 import structlog
 
+from codehub.coordinators.registry import Registry
 from codehub.decide.breaker import Breaker, BreakerPolicy, answered, trying, unanswered
 from codehub.decide.plan import ServiceState
 from codehub.model.states import Service
+from codehub.model.templates import registry_of
+from codehub.runtimes.errors import RegistryAway, RuntimeAway, RuntimeFault
+from codehub.runtimes.protocols import Runtime
 
 log = structlog.get_logger()
 
 PING_SECONDS = 5.0
+REGISTRY_SECONDS = 30.0
+"""A registry is asked by a pull, which an engine begins only when it has found out what to load."""
 LOOK_SECONDS = 0.5
 POLICY = BreakerPolicy(failures_to_open=1)
 """One failed ping opens it: a ping asks for nothing but an answer, so its failure is the service's own."""
 
 
 @dataclass
-class Services:
-    """One breaker for each. A call that found nobody there asks for a ping; only the ping decides whether the service
-    is away (one fault, and all workspaces wait in their phase) or this one workspace has trouble of its own."""
+class _Door:
+    """One service, how it is asked whether it is there, and its breaker."""
 
-    pings: dict[Service, Callable[[], Awaitable[object]]]
+    name: str
+    ask: Callable[[], Awaitable[object]]
+    patience: float
+    breaker: Breaker
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+@dataclass
+class Services:
+    """One breaker for the runtime and one for each registry. A call that found nobody there asks for a ping; only the
+    ping decides whether the service is away (one fault, and all workspaces wait in their phase) or this one workspace
+    has trouble of its own."""
+
+    runtime: Runtime
     now: Callable[[], datetime]
     changed: Callable[[], None]
-    _breakers: dict[Service, Breaker] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._breakers = {service: Breaker(since=self.now()) for service in Service}
+        self._since = self.now()
+        self._engine = _Door(Service.RUNTIME, self.runtime.engine, PING_SECONDS, Breaker(since=self._since))
+        self._registries: dict[str, tuple[Registry, _Door]] = {}
 
-    def states(self) -> dict[Service, ServiceState]:
-        return {service: ServiceState(not each.is_open, each.since) for service, each in self._breakers.items()}
+    def states(self, image: str | None) -> dict[Service, ServiceState]:
+        """What a workspace with this image can count on. Of its registry only if the image had to come from there: one
+        that is at hand needs none."""
+        states = {
+            Service.RUNTIME: _state(self._engine),
+            Service.ARCHIVE_STORE: ServiceState(available=True, since=self._since),
+            Service.REGISTRY: ServiceState(available=True, since=self._since),
+        }
+        known = self._registries.get(registry_of(image)) if image is not None else None
+        if known is not None:
+            registry, door = known
+            at_hand = image not in registry.wanted
+            states[Service.REGISTRY] = ServiceState(at_hand or not door.breaker.is_open, door.breaker.since)
+        return states
 
-    async def is_away(self, service: Service) -> bool:
-        """Ask the service itself, now. While it is known to be away, only once in each pause, whoever asks."""
-        ping, before = self.pings.get(service), self._breakers[service]
-        if ping is None:
-            return False
-        if not before.allows(self.now(), POLICY):
-            return True
-        self._breakers[service] = trying(before, self.now())
-        try:
-            async with asyncio.timeout(PING_SECONDS):
-                await ping()
-        except Exception as error:  # noqa: BLE001 (whatever a service answers a ping with, it is not there)
-            after = unanswered(before, self.now(), POLICY)
-            if not before.is_open:
-                log.warning("service away: what needs it waits", service=service, error=repr(error))
-        else:
-            after = answered(before, self.now())
-            if before.is_open:
-                log.info("service back", service=service)
-        self._breakers[service] = after
-        if before.is_open is not after.is_open:
-            self.changed()
-        return after.is_open
+    async def away(self, error: RuntimeFault, image: str | None) -> Service | None:
+        """The service that is away for everyone, if that is what this error comes from."""
+        match error:
+            case RuntimeAway() if await self._is_away(self._engine):
+                return Service.RUNTIME
+            case RegistryAway() if image is not None and await self._is_away(self._door_to(image)):
+                return Service.REGISTRY
+            case _:
+                return None
 
     async def watch(self) -> None:
-        """Try again, with growing pauses, what is away."""
-        while True:
-            for service, breaker in list(self._breakers.items()):
-                if breaker.is_open:
-                    await self.is_away(service)
-            await asyncio.sleep(LOOK_SECONDS)
+        """Try again, with growing pauses, what is away; one that hangs keeps no other from its trial."""
+        async with asyncio.TaskGroup() as group:
+            while True:
+                for door in (self._engine, *(door for _, door in self._registries.values())):
+                    if door.breaker.is_open and not door.turn.locked():
+                        group.create_task(self._is_away(door), name=f"try {door.name}")
+                await asyncio.sleep(LOOK_SECONDS)
+
+    def _door_to(self, image: str) -> _Door:
+        host = registry_of(image)
+        if host not in self._registries:
+            registry = Registry(self.runtime.instances)
+            door = _Door(f"registry {host}", registry.answers, REGISTRY_SECONDS, Breaker(since=self._since))
+            self._registries[host] = registry, door
+        registry, door = self._registries[host]
+        registry.wanted[image] = None
+        return door
+
+    async def _is_away(self, door: _Door) -> bool:
+        """Ask the service itself, now. While it is known to be away, only once in each pause, whoever asks."""
+        async with door.turn:
+            before = door.breaker
+            if not before.allows(self.now(), POLICY):
+                return True
+            door.breaker = trying(before, self.now())
+            try:
+                async with asyncio.timeout(door.patience):
+                    await door.ask()
+            except Exception as error:  # noqa: BLE001 (whatever a service answers a ping with, it is not there)
+                door.breaker = unanswered(before, self.now(), POLICY)
+                if not before.is_open:
+                    log.warning("service away: what needs it waits", service=door.name, error=repr(error))
+            else:
+                door.breaker = answered(before, self.now())
+                if before.is_open:
+                    log.info("service back", service=door.name)
+            if before.is_open is not door.breaker.is_open:
+                self.changed()
+            return door.breaker.is_open
+
+
+def _state(door: _Door) -> ServiceState:
+    return ServiceState(not door.breaker.is_open, door.breaker.since)

@@ -36,9 +36,9 @@ from codehub.model.plans import (
     WaitUntil,
     Withdraw,
 )
-from codehub.model.states import ErrorReason, ImageState, Operation, Service, Step
+from codehub.model.states import ErrorReason, ImageState, Operation, Step
 from codehub.model.workspace import Workspace
-from codehub.runtimes.errors import RuntimeAway, RuntimeFault
+from codehub.runtimes.errors import RuntimeFault
 from codehub.runtimes.protocols import Runtime
 from codehub.store.protocols import ControllerStore, Judged, Seat
 
@@ -80,7 +80,7 @@ class WorkspaceController:
 
     async def _lead(self, leadership: Leadership, report: Report) -> None:
         async with asyncio.TaskGroup() as group:
-            services = Services({Service.RUNTIME: self.runtime.engine}, self.clock, self.ticker.hint)
+            services = Services(self.runtime, self.clock, self.ticker.hint)
             store = self.open_store(leadership.seat)
             office = Office(store, leadership, Actions(self.runtime, leadership, self.progress.pulled), services, group)
             group.create_task(services.watch(), name="services")
@@ -133,7 +133,6 @@ class WorkspaceController:
             await self._record_failure(office, workspace, decision)
 
     async def _decide(self, office: Office, rows: Sequence[Workspace], now: datetime) -> None:
-        states = office.services.states()
         judged = []
         for row in rows:
             if row.operation is not Operation.NONE:
@@ -142,7 +141,7 @@ class WorkspaceController:
             circumstances = Circumstances(
                 now=now,
                 policy=self.policy,
-                services=states,
+                services=office.services.states(office.image_of(row)),
                 image=template.state if template is not None else ImageState.READY,
                 acting=row.id in office.acting,
                 spread=self.spread(),
@@ -220,8 +219,7 @@ class WorkspaceController:
             office.acting.pop(workspace.id, None)
             return
         except RuntimeFault as error:
-            away = isinstance(error, RuntimeAway) and await office.services.is_away(Service.RUNTIME)
-            fault = to_fault(error, Service.RUNTIME if away else None)
+            fault = to_fault(error, await office.services.away(error, office.image_of(workspace)))
         except Exception as error:
             log.exception("act failed in an unforeseen way", workspace_id=str(workspace.id), step=step)
             fault = Fault(ErrorReason.ACTION_FAILED, repr(error))
@@ -241,8 +239,8 @@ class WorkspaceController:
             office.acting.pop(workspace.id, None)
             return
         except (RuntimeFault, TimeoutError) as error:
-            if isinstance(error, RuntimeAway):
-                await office.services.is_away(Service.RUNTIME)
+            if isinstance(error, RuntimeFault):
+                await office.services.away(error, None)
             office.failed_removals[workspace.id] += 1
             log.warning("surplus containers stay", workspace_id=str(workspace.id), error=repr(error))
             await asyncio.sleep(

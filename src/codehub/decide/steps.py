@@ -68,8 +68,8 @@ NEEDS: dict[Step, tuple[Service, ...]] = {
     Step.CREATED: (Service.RUNTIME,),
     Step.RESTORE: (Service.RUNTIME, Service.ARCHIVE_STORE),
     Step.RESTORED: (Service.RUNTIME,),
-    Step.PULL: (Service.RUNTIME,),
-    Step.START: (Service.RUNTIME,),
+    Step.PULL: (Service.RUNTIME, Service.REGISTRY),
+    Step.START: (Service.RUNTIME, Service.REGISTRY),  # an image may go between its pull and its use
     Step.STARTED: (Service.RUNTIME,),
     Step.STOP: (Service.RUNTIME,),
     Step.STOPPED: (Service.RUNTIME,),

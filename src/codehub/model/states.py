@@ -83,6 +83,8 @@ class Service(StrEnum):
 
     RUNTIME = "runtime"
     ARCHIVE_STORE = "archive_store"
+    REGISTRY = "registry"
+    """Where the image of this workspace comes from. Others may come from elsewhere, or be at hand."""
 
 
 class ImageState(StrEnum):

@@ -6,6 +6,14 @@ from uuid import UUID
 
 from codehub.model.states import ImageState
 
+STANDARD_REGISTRY = "docker.io"
+
+
+def registry_of(image: str) -> str:
+    """The host that an image comes from, by the rule that engines go by: a name with a dot or a port, or localhost."""
+    host, slash, _ = image.partition("/")
+    return host if slash and ("." in host or ":" in host or host == "localhost") else STANDARD_REGISTRY
+
 
 @dataclass(frozen=True, slots=True)
 class Template:

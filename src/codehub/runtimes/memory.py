@@ -6,6 +6,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from codehub.model.conditions import Endpoint
+from codehub.model.templates import registry_of
 from codehub.runtimes.errors import ImageUnavailable, InUse, NotFound, RegistryAway, RuntimeAway, RuntimeFault
 from codehub.runtimes.memory_engine import Call, Container, Home, MemoryEngine
 from codehub.runtimes.protocols import (
@@ -73,7 +74,7 @@ class MemoryInstances:
         async with self._engine.call(Call.PULL, image):
             if image in self._engine.images:
                 return
-            if self._engine.registry_away:
+            if registry_of(image) in self._engine.registries_away:
                 raise RegistryAway(f"nobody answers where {image} should come from")
             if image not in self._engine.registry:
                 raise ImageUnavailable(f"there is no image {image}")

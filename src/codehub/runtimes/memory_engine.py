@@ -90,7 +90,8 @@ class MemoryEngine:
     """What is at hand without a pull."""
     registry: set[str] = field(default_factory=set)
     """What can be pulled."""
-    registry_away: bool = False
+    registries_away: set[str] = field(default_factory=set)
+    """Hosts of registries that do not answer."""
     behaviours: dict[UUID | str, Behaviour] = field(default_factory=dict)
     """By workspace, else by image; else it answers at once and lives."""
     hidden: set[str] = field(default_factory=set)
