@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy import ColumnElement, func, literal_column, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from codehub.model.workspace import Workspace
@@ -14,6 +14,9 @@ from codehub.store.rows import WORKSPACE_COLUMNS, to_workspace
 from codehub.store.tables import workspaces
 
 NOW = func.clock_timestamp()
+
+_CHANGED = tuple(literal_column(f"changed.{each.name}", each.type).label(each.name) for each in WORKSPACE_COLUMNS)
+"""Made once: that a CTE makes its columns anew for each statement is most of what a transition costs."""
 
 
 async def compare_and_set(
@@ -47,15 +50,13 @@ async def change(
     *guards: ColumnElement[bool],
 ) -> Workspace | None:
     """Write values and story in one statement, where the guards hold: for what has happened, whatever the row says."""
-    changed = (
-        update(workspaces)
-        .where(workspaces.c.id == workspace_id, *guards)
-        .values(values)
-        .returning(*WORKSPACE_COLUMNS)
-        .cte("changed")
+    written = (
+        update(workspaces).where(workspaces.c.id == workspace_id, *guards).values(values).returning(*WORKSPACE_COLUMNS)
     )
-    query = select(changed)
     if story:
-        query = query.add_cte(tell(changed, story))
-    row = (await connection.execute(query)).first()
+        changed = written.cte("changed")
+        found = await connection.execute(select(*_CHANGED).select_from(changed).add_cte(tell(changed, story)))
+    else:
+        found = await connection.execute(written)
+    row = found.first()
     return to_workspace(row) if row is not None else None

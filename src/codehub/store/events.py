@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import astuple, fields
+from uuid import UUID
 
-from sqlalchemy import CTE, insert, literal, select, union_all
+from sqlalchemy import CTE, ColumnElement, insert, literal, literal_column, select, union_all
 
 from codehub.store.history import Event
 from codehub.store.tables import workspace_events
@@ -12,5 +13,7 @@ from codehub.store.tables import workspace_events
 def tell(changed: CTE, events: Sequence[Event]) -> CTE:
     """Write the events of the row that `changed` holds; none where its guard held nothing."""
     columns = [field.name for field in fields(Event)]
-    stories = [select(changed.c.id, *(literal(value) for value in astuple(event))) for event in events]
+    # By name: `changed.c` would make a column object of each column of the row, which costs more than the statement.
+    whose: ColumnElement[UUID] = literal_column(f"{changed.name}.id")
+    stories = [select(whose, *(literal(value) for value in astuple(event))).select_from(changed) for event in events]
     return insert(workspace_events).from_select(["workspace_id", *columns], union_all(*stories)).cte("told")
