@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from codehub.archives.open import open_store
+from codehub.settings import Settings
 from codehub.web.app import Dependencies, create_app
 from tests.web.switch import Switch
 
@@ -27,14 +28,22 @@ def archives(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings.load({"CODEHUB_DATA_DIR": str(tmp_path)}, tmp_path)
+
+
+@pytest.fixture
 async def client(
-    database_url: str, database_switch: Switch, redis_url: str, archives: Path
+    settings: Settings, database_url: str, database_switch: Switch, redis_url: str, archives: Path
 ) -> AsyncIterator[httpx.AsyncClient]:
     parts = urlsplit(database_url)
     through_switch = parts._replace(netloc=f"{parts.netloc}127.0.0.1:{database_switch.port}", query="").geturl()
-    app = create_app(Dependencies(through_switch, redis_url, open_store(archives.as_uri())))
+    app = create_app(settings, Dependencies(through_switch, redis_url, open_store(archives.as_uri())))
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://codehub.test") as client:
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://codehub.test") as client,
+    ):
         yield client
 
 

@@ -29,24 +29,28 @@ class Switch:
     async def off(self) -> None:
         if self._server is not None:
             self._server.close()
-        for relay in self._relays:
-            relay.cancel()
-        await asyncio.gather(*self._relays, return_exceptions=True)
+        while self._relays:  # one that was accepted in this moment joins them a turn of the loop later
+            for relay in self._relays:
+                relay.cancel()
+            await asyncio.wait(self._relays)
+            await asyncio.sleep(0)
 
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._relays.add(task)
+        task.add_done_callback(self._relays.discard)
         self.taken += 1
-        server_reader, server_writer = await asyncio.open_unix_connection(self._socket)
         try:
-            async with asyncio.TaskGroup() as ways:
-                ways.create_task(_copy(reader, server_writer))
-                ways.create_task(_copy(server_reader, writer))
+            server_reader, server_writer = await asyncio.open_unix_connection(self._socket)
+            try:
+                async with asyncio.TaskGroup() as ways:
+                    ways.create_task(_copy(reader, server_writer))
+                    ways.create_task(_copy(server_reader, writer))
+            finally:
+                server_writer.close()
         finally:
-            server_writer.close()
             writer.close()
-            self._relays.discard(task)
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -3,6 +3,7 @@
 import httpx
 import pytest
 
+from codehub.settings import Settings
 from codehub.telemetry.health import Check
 from codehub.web.app import Dependencies, create_app
 from codehub.web.health import Report
@@ -67,8 +68,10 @@ async def test_a_wrong_method_is_a_problem_document_that_says_which_are_right(cl
     assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}
 
 
-async def test_a_mistake_of_ours_is_a_problem_document_without_its_details(unused_dependencies: Dependencies) -> None:
-    app = create_app(unused_dependencies)
+async def test_a_mistake_of_ours_is_a_problem_document_without_its_details(
+    settings: Settings, unused_dependencies: Dependencies
+) -> None:
+    app = create_app(settings, unused_dependencies)
 
     @app.get("/broken")
     async def broken() -> None:

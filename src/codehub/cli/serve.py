@@ -131,7 +131,7 @@ def _answer(settings: "Settings", dependencies: "Dependencies", listener: socket
 
     server = uvicorn.Server(
         uvicorn.Config(
-            create_app(dependencies, coordinators),
+            create_app(settings, dependencies, coordinators),
             loop="uvloop",
             http="httptools",
             log_config=None,

@@ -14,9 +14,11 @@ from starlette.middleware import Middleware
 
 from codehub.archives.object_store import ObjectStore
 from codehub.coordinators.role import CoordinatorRole
+from codehub.settings import Settings
 from codehub.telemetry.health import check_archive_store, check_database, check_redis
 from codehub.web import health, home, problems
 from codehub.web.headers import SecurityHeaders
+from codehub.web.parts import opened
 
 # With parts that codehub can do without for a while: waiting longer would make whoever asks give up on all of it.
 PATIENCE_SECONDS = 1.0
@@ -33,18 +35,20 @@ class Dependencies:
     archive_store: ObjectStore
 
 
-def create_app(dependencies: Dependencies, coordinators: CoordinatorRole | None = None) -> FastAPI:
+def create_app(settings: Settings, dependencies: Dependencies, coordinators: CoordinatorRole | None = None) -> FastAPI:
     """The application of this process; with the role `coordinators` it runs those beside the answers."""
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        if coordinators is None:
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with opened(settings, dependencies.database_url, dependencies.redis_url) as parts:
+            app.state.parts, app.state.callers = parts, parts.callers
+            if coordinators is None:
+                yield
+                return
+            running = asyncio.create_task(coordinators.run(), name="coordinators")
             yield
-            return
-        running = asyncio.create_task(coordinators.run(), name="coordinators")
-        yield
-        running.cancel()
-        await asyncio.wait([running])
+            running.cancel()
+            await asyncio.wait([running])
 
     readiness = health.Readiness(
         (

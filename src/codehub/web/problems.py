@@ -8,7 +8,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from codehub.store.away import FOREIGN, is_away
 from codehub.web.headers import SECURITY_HEADERS
+
+RETRY_AFTER_SECONDS = 2
 
 
 def problem(
@@ -27,8 +30,76 @@ def problem(
     )
 
 
+class Refused(Exception):
+    """A request that cannot be done as asked. Subclasses fix status and code, which programs rely on; what is said to
+    the person, and what else the document carries, is given where it is raised."""
+
+    status = 400
+    code = "bad_request"
+
+    def __init__(self, detail: str = "", *, headers: Mapping[str, str] | None = None, **more: object) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.headers = headers
+        self.more = more
+
+
+class NotLoggedIn(Refused):
+    status = 401
+    code = "not_logged_in"
+
+    def __init__(self, detail: str = "Log in, or send a token that is still good.") -> None:
+        super().__init__(detail, headers={"WWW-Authenticate": 'Bearer realm="codehub"'})
+
+
+class NotAllowed(Refused):
+    """The caller is known and may not do this, however often they try."""
+
+    status = 403
+    code = "not_allowed"
+
+
+class ScopeMissing(NotAllowed):
+    code = "scope_missing"
+
+
+class SessionNeeded(NotAllowed):
+    code = "session_needed"
+
+
+class ForeignOrigin(NotAllowed):
+    code = "foreign_origin"
+
+
+class Missing(Refused):
+    """Not there, or not theirs: the answer is the same, so that nobody learns what others have."""
+
+    status = 404
+    code = "not_found"
+
+
+class ServiceAway(Refused):
+    """A part of the installation does not answer. Nothing was done, and it is worth trying again."""
+
+    status = 503
+    code = "service_away"
+
+    def __init__(self, detail: str = "A part of codehub does not answer at the moment; try again.") -> None:
+        super().__init__(detail, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
+
+
 def install(app: FastAPI) -> None:
     """Answer every error of the application, its own mistakes included, with a problem document."""
+
+    async def answered(_request: Request, error: Exception) -> JSONResponse:
+        if not isinstance(error, Refused):
+            raise error
+        return problem(error.status, code=error.code, detail=error.detail, headers=error.headers, **error.more)
+
+    async def away(request: Request, error: Exception) -> JSONResponse:
+        if not is_away(error):
+            raise error
+        return await answered(request, ServiceAway("The database does not answer at the moment; try again."))
 
     async def refused(_request: Request, error: Exception) -> JSONResponse:
         if not isinstance(error, HTTPException):
@@ -44,6 +115,9 @@ def install(app: FastAPI) -> None:
     async def failed(_request: Request, _error: Exception) -> JSONResponse:
         return problem(500, detail="Something went wrong here, and was written to the log.")
 
+    app.add_exception_handler(Refused, answered)
+    for gone in FOREIGN:
+        app.add_exception_handler(gone, away)
     app.add_exception_handler(HTTPException, refused)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(Exception, failed)

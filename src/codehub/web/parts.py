@@ -1,0 +1,80 @@
+"""What the routes work with: opened when the application starts, closed when it ends."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import asyncpg
+import structlog
+from fastapi import Request
+from redis.asyncio import Redis
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from codehub.bus.connect import connect
+from codehub.settings import Settings
+from codehub.store.away import FOREIGN
+from codehub.store.callers import watermark
+from codehub.store.engine import CONNECT_SECONDS, POOL_SIZE, pool
+from codehub.web.callers import Callers
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Two ways to the same database: `writes` for transactions, through SQLAlchemy; `reads` for the few questions that
+    nearly every request asks, in the driver's own words, because they decide how much one process can answer."""
+
+    settings: Settings
+    writes: AsyncEngine
+    reads: asyncpg.Pool
+    redis: Redis
+    callers: Callers
+
+
+@asynccontextmanager
+async def opened(settings: Settings, database_url: str, redis_url: str) -> AsyncIterator[Parts]:
+    """None of it waits for a service: those that are away are found when they are back."""
+    async with contextlib.AsyncExitStack() as stack:
+        writes = pool(database_url, "codehub api")
+        stack.push_async_callback(writes.dispose)
+        reads = await stack.enter_async_context(
+            asyncpg.create_pool(
+                database_url,
+                min_size=0,
+                max_size=POOL_SIZE,
+                timeout=CONNECT_SECONDS,
+                server_settings={"application_name": "codehub api reads"},
+            )
+        )
+        redis = connect(redis_url)
+        stack.push_async_callback(redis.aclose)
+        callers = Callers(reads, settings.auth, settings.codehub.public_url)
+        ending = asyncio.Event()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(_watch_access(reads, callers, ending), name="access watermark")
+            try:
+                yield Parts(settings, writes, reads, redis, callers)
+            finally:
+                ending.set()
+
+
+async def _watch_access(reads: asyncpg.Pool, callers: Callers, ending: asyncio.Event) -> None:
+    """Forget what is remembered of callers as soon as somebody lost a right, wherever that was decided."""
+    seen = None
+    while not ending.is_set():
+        with contextlib.suppress(*FOREIGN):  # remembered callers run out by themselves meanwhile
+            newest = await watermark(reads)
+            if newest != seen:
+                callers.forget()
+            seen = newest
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(callers.auth.cache_seconds / 2):
+                await ending.wait()
+
+
+def parts_of(request: Request) -> Parts:
+    parts: Parts = request.app.state.parts
+    return parts
