@@ -17,6 +17,7 @@ from codehub.runtimes.docker.runtime import DockerRuntime
 from codehub.runtimes.protocols import Instance, Runtime
 from codehub.store.identity import installation_id
 from tests.coordinators.house import House, until
+from tests.databases import execute
 from tests.runtimes.docker.tidy import clear
 from tests.runtimes.docker.tool_image import HOST, PORT
 
@@ -38,7 +39,7 @@ class RealHouse(House):
     def runtime(self, fence: Callable[[], None]) -> Runtime:
         return self.open_runtime(fence)
 
-    async def offer(self, image: str, port: int = PORT, **environment: str) -> None:
+    async def furnish(self, image: str, port: int = PORT, **environment: str) -> None:
         """What workspaces of this house run from now on."""
         values = {"image": image, "port": port, "path": HEALTH_PATH, "environment": json.dumps(environment)}
         async with self.pool.begin() as connection:
@@ -112,12 +113,18 @@ class DockerHouse(RealHouse):
             return [name for name in rows.scalars() if name in names]
 
 
+async def new_installation(database_url: str) -> str:
+    """Its id. Databases of tests are copies of one, and so would be their labels."""
+    await execute(database_url, "UPDATE installation SET id = gen_random_uuid()")
+    return await installation_id(database_url)
+
+
 @asynccontextmanager
 async def docker_house(
     database_url: str, redis_url: str, prefix: str, image: str, host: str = HOST
 ) -> AsyncIterator[DockerHouse]:
     """Nothing of it is left on the engine afterwards."""
-    installation = await installation_id(database_url)
+    installation = await new_installation(database_url)
     looking = DockerRuntime(installation, host)
     try:
         async with (
@@ -128,7 +135,7 @@ async def docker_house(
             house.docker = client
             house.eyes = looking
             house.open_runtime = lambda fence: DockerRuntime(installation, host, fence)
-            await house.offer(image)
+            await house.furnish(image)
             yield house
     finally:
         await looking.close()

@@ -16,6 +16,7 @@ from tests.coordinators.house import House, until
 from tests.runtimes.docker.tool_image import HOST
 from tests.stack.installation import COMMAND
 
+DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL")
 QUICK = {
     "COORDINATOR_IDLE_INTERVAL": "1",
     "COORDINATOR_ACTIVE_INTERVAL": "0.2",
@@ -72,7 +73,16 @@ class Replicas:
         log = self.folder / f"{name}.log"
         with socket.create_server(("127.0.0.1", 0)) as listener, log.open("wb") as output:
             process = subprocess.Popen(
-                [*self.within, COMMAND, "serve", "--roles", "api,coordinators", "--fd", str(listener.fileno())],
+                [
+                    *DIES_WITH_US,
+                    *self.within,
+                    COMMAND,
+                    "serve",
+                    "--roles",
+                    "api,coordinators",
+                    "--fd",
+                    str(listener.fileno()),
+                ],
                 env=self.environment | {"COORDINATOR_NODE_ID": name} | environment,
                 pass_fds=[listener.fileno()],
                 stdin=subprocess.DEVNULL,
@@ -82,6 +92,9 @@ class Replicas:
             url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         self.served.append(Served(name, process, url, log))
         return self.served[-1]
+
+    def alive(self) -> list[Served]:
+        return [each for each in self.served if each.process.poll() is None]
 
 
 @contextmanager

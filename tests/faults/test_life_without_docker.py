@@ -19,8 +19,7 @@ from codehub.runtimes.local.runtime import LocalRuntime
 from codehub.runtimes.local.tool import Tools
 from codehub.runtimes.protocols import Instance
 from codehub.settings import Settings
-from codehub.store.identity import installation_id
-from tests.faults.real_house import RealHouse
+from tests.faults.real_house import RealHouse, new_installation
 from tests.faults.serving import replicas
 from tests.folders import short_folder
 from tests.runtimes.local.place import TOOL, place
@@ -38,7 +37,7 @@ async def house(database_url: str, redis_url: str, redis_prefix: Callable[[], st
 @asynccontextmanager
 async def opened(house: RealHouse, data: Path, tools: Tools) -> AsyncIterator[None]:
     """Its workspaces live in this data folder; none is left there afterwards."""
-    installation = await installation_id(house.database_url)
+    installation = await new_installation(house.database_url)
     house.open_runtime = lambda fence: LocalRuntime(data, installation, tools, fence)
     house.eyes = house.open_runtime(lambda: None)
     try:
@@ -91,7 +90,7 @@ def left_of(workspace_id: UUID, data: Path) -> list[Path]:
 
 async def test_the_life_of_a_workspace(house: RealHouse) -> None:
     async with place() as here, opened(house, here.data, here.tools.get):
-        await house.offer(TOOL)
+        await house.furnish(TOOL)
         house.replica()
         await live(house, here.data, "/starts")
 

@@ -60,7 +60,7 @@ async def test_a_home_that_vanishes_below_a_container_is_told_by_recover(house: 
 async def test_an_image_that_its_registry_does_not_have_is_an_error(house: DockerHouse) -> None:
     house.replica()
     async with registry() as address:
-        await house.offer(f"{address}/{MISSING}:1")
+        await house.furnish(f"{address}/{MISSING}:1")
         row = await house.until_error(await house.create())
     assert row.error_reason is ErrorReason.IMAGE_PULL_FAILED
 
@@ -70,7 +70,7 @@ async def test_a_registry_that_is_away_is_waited_for(house: DockerHouse) -> None
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     image = f"127.0.0.1:{port}/{PRESENT}:1"
-    await house.offer(image)
+    await house.furnish(image)
     workspace_id = await house.create()
     await until(lambda: _unreachable(house, workspace_id), 30)
     async with registry(tool_image.root(), tool_image.COMMAND, port):
@@ -84,11 +84,11 @@ async def test_an_ide_that_never_answers_is_a_timeout_and_starts_once_it_does(
     house: DockerHouse, docker_image: str
 ) -> None:
     house.replica(starting_timeout=2)
-    await house.offer(docker_image, port=NOBODY_LISTENS)
+    await house.furnish(docker_image, port=NOBODY_LISTENS)
     workspace_id = await house.create()
     row = await house.until_error(workspace_id)
     assert row.error_reason is ErrorReason.TIMEOUT
-    await house.offer(docker_image)
+    await house.furnish(docker_image)
     await house.request(workspace_id, RequestKind.RECOVER)
     await house.until_phase(workspace_id, Phase.RUNNING)
     assert len(await house.eyes.instances.list(workspace_id)) == 1
@@ -96,11 +96,11 @@ async def test_an_ide_that_never_answers_is_a_timeout_and_starts_once_it_does(
 
 async def test_an_ide_that_ends_before_it_answers_uses_up_its_retries(house: DockerHouse, docker_image: str) -> None:
     house.replica()
-    await house.offer(docker_image, EXIT_CODE="3")
+    await house.furnish(docker_image, EXIT_CODE="3")
     workspace_id = await house.create()
     row = await house.until_error(workspace_id)
     assert row.error_reason is ErrorReason.RETRY_EXCEEDED
-    await house.offer(docker_image)
+    await house.furnish(docker_image)
     await house.request(workspace_id, RequestKind.RECOVER)
     await house.until_phase(workspace_id, Phase.RUNNING)
     assert len(await house.eyes.instances.list(workspace_id)) == 1

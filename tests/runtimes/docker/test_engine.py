@@ -133,5 +133,10 @@ def test_an_engine_without_an_answer_is_away(status: int) -> None:
     assert type(fault_of(DockerError(status, "no answer"))) is RuntimeAway
 
 
+@pytest.mark.parametrize("said", ["get ws-1: database not open", "grpc: the client connection: transport is closing"])
+def test_an_engine_that_is_on_its_way_down_is_away(said: str) -> None:
+    assert type(fault_of(DockerError(500, said))) is RuntimeAway
+
+
 def test_an_ending_without_its_time_is_the_same_at_every_look() -> None:
     assert labels.ending("Exited (137) 3 seconds ago") == labels.ending("Exited (137) 2 hours ago")

@@ -36,10 +36,16 @@ def tool_image() -> Iterator[str]:
     if not BUSYBOX.exists():
         pytest.fail("the package busybox-static is needed for the tests on Docker")
     name = f"codehub-test:{uuid.uuid4().hex[:12]}"
-    change = ["--change", f'CMD ["{COMMAND}"]', "--change", "LABEL codehub.test=tool"]
-    subprocess.run(["docker", "import", *change, "-", name], input=root(), check=True, capture_output=True)
+    make(name)
     yield name
     subprocess.run(["docker", "rmi", "--force", name], check=True, capture_output=True)
+
+
+def make(name: str, host: str = HOST) -> None:
+    """On the engine that listens there."""
+    change = ["--change", f'CMD ["{COMMAND}"]', "--change", "LABEL codehub.test=tool"]
+    importing = ["docker", "--host", host, "import", *change, "-", name]
+    subprocess.run(importing, input=root(), check=True, capture_output=True)
 
 
 def root() -> bytes:

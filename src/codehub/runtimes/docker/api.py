@@ -22,6 +22,8 @@ ACT_SECONDS = 120.0
 """To act it may take longer: a large home is deleted file by file while the call waits. A pull has no end set."""
 LIMITS = aiohttp.ClientTimeout(total=ACT_SECONDS, sock_connect=CONNECT_SECONDS)
 READS = ("GET", "HEAD")
+GOING_DOWN = ("shutting down", "database not open", "context canceled", "transport is closing")
+"""What an engine says while it stops: its containers and its list of volumes are gone before its last answer."""
 
 
 class DockerApi:
@@ -86,7 +88,7 @@ async def translated(seconds: float | None = None) -> AsyncIterator[None]:
 
 def fault_of(error: DockerError) -> RuntimeFault:
     """By status; only for an engine that is on its way down there is nothing but the sentence."""
-    if error.status in (NO_CONNECTION, 502, 503, 504) or "shutting down" in error.message:
+    if error.status in (NO_CONNECTION, 502, 503, 504) or any(each in error.message for each in GOING_DOWN):
         return RuntimeAway(f"the Docker engine does not answer: {error.message}")
     if error.status == 404:
         return NotFound(error.message)
