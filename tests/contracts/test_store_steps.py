@@ -1,5 +1,6 @@
 """From the claim through the steps: each is recorded before it is done, and the home is let go of last (contract 8)."""
 
+from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
 
@@ -22,6 +23,7 @@ from tests.contracts.store_lives import (
     done,
     in_error,
     made,
+    provisioning,
     request,
     standby,
 )
@@ -151,3 +153,15 @@ async def test_a_home_is_let_go_of_once(backend: Backend, controller: Controller
     released = done(await controller.enter(row, Step.RELEASE))
     assert await controller.enter(released, Step.RELEASE) is None
     assert (await backend.row(row.id)).op_volume == row.home_volume
+
+
+async def test_an_act_that_had_to_wait_begins_its_clock_anew(backend: Backend, controller: ControllerStore) -> None:
+    first, second = [await provisioning(backend, controller) for _ in range(2)]
+    gone_on = done(await controller.acted(second, Step.CREATE))
+    await controller.begun([first, second])
+    row = await backend.row(first.id)
+    assert row.op_clock_at is not None
+    assert first.op_clock_at is not None
+    assert row.op_clock_at > first.op_clock_at
+    assert replace(row, op_clock_at=first.op_clock_at) == first
+    assert await backend.row(second.id) == gone_on

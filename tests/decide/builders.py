@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from codehub.decide.plan import Circumstances, ServiceState
+from codehub.decide.plan import Acting, Circumstances, ServiceState
 from codehub.decide.retry import RetryPolicy
 from codehub.model.conditions import Condition, Conditions, Endpoint, Reason, Status
 from codehub.model.states import Desired, ErrorReason, ImageState, Operation, Phase, Service, Step
@@ -171,7 +171,7 @@ def circumstances(
     away: Service | None = None,
     since: datetime | None = None,
     image: ImageState = ImageState.READY,
-    acting: bool = False,
+    acting: Acting = Acting.NOT,
     spread: float = 0.5,
     policy: RetryPolicy = POLICY,
 ) -> Circumstances:

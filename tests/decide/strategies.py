@@ -9,7 +9,7 @@ from uuid import UUID
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from codehub.decide.plan import Circumstances, ServiceState
+from codehub.decide.plan import Acting, Circumstances, ServiceState
 from codehub.model.conditions import Condition, Conditions, Reason
 from codehub.model.states import Desired, ErrorReason, ImageState, Operation, Phase, Service, Step
 from codehub.model.workspace import Request, RequestKind, Workspace, archive_key
@@ -189,7 +189,7 @@ def _circumstances(dice: Dice) -> Circumstances:
         policy=POLICY,
         services={service: ServiceState(dice.pick(True, True, True, False), dice.time()) for service in Service},
         image=dice.pick(*ImageState),
-        acting=dice.pick(False, True),
+        acting=dice.pick(*Acting),
         spread=dice.pick(0.0, 0.5, 1.0),
     )
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from codehub.decide.plan import plan
+from codehub.decide.plan import Acting, plan
 from codehub.decide.retry import RetryPolicy, after_death, after_failure, backoff
 from codehub.decide.steps import AFTER_ACTION, NEEDS
 from codehub.model.conditions import Condition, Reason
@@ -55,12 +55,29 @@ class TestAttempts:
     """When an attempt is made, waited for, and over."""
 
     def test_it_acts_until_the_moment_its_time_is_up(self) -> None:
-        assert plan(STARTING, circumstances(after(300 - MOMENT))) == Continue(Step.START)
+        in_time = circumstances(after(300 - MOMENT), acting=Acting.BUSY)
+        assert plan(STARTING, in_time) == WaitUntil(after(300), Waiting.ACTION)
         fault = Fault(ErrorReason.TIMEOUT, "'start' did not end within its limit")
-        assert plan(STARTING, circumstances(after(300))) == GiveUp(fault, 1)
+        assert plan(STARTING, circumstances(after(300), acting=Acting.BUSY)) == GiveUp(fault, 1)
+
+    def test_while_its_act_waits_for_a_turn_no_time_is_up(self) -> None:
+        assert plan(STARTING, circumstances(after(300), acting=Acting.QUEUED)) == WaitUntil(None, Waiting.TURN)
+        started = seeing(replace(STARTING, op_step=Step.STARTED), container=container_seen(Reason.CONTAINER_STARTING))
+        assert isinstance(plan(started, circumstances(after(300), acting=Acting.QUEUED)), GiveUp)
+
+    @pytest.mark.parametrize("row", [STARTING, RELEASING, DELETING])
+    def test_an_act_that_nobody_has_in_hand_is_begun_however_late_it_is(self, row: Workspace) -> None:
+        step = row.op_step
+        assert step is not None
+        assert plan(row, circumstances(after(10**6))) == Continue(step)
+
+    def test_a_volume_that_may_not_go_yet_is_not_waited_for_for_ever(self) -> None:
+        unseen = seeing(RELEASING, container=None)
+        assert plan(unseen, circumstances()) == WaitUntil(after(1800), Waiting.OBSERVATION)
+        assert isinstance(plan(unseen, circumstances(after(1800))), GiveUp)
 
     def test_while_it_acts_it_waits_until_its_time_is_up(self) -> None:
-        assert plan(STARTING, circumstances(acting=True)) == WaitUntil(after(300), Waiting.ACTION)
+        assert plan(STARTING, circumstances(acting=Acting.BUSY)) == WaitUntil(after(300), Waiting.ACTION)
 
     def test_once_it_acted_it_waits_to_be_seen_until_its_time_is_up(self) -> None:
         row = seeing(replace(STARTING, op_step=Step.STARTED), container=container_seen(Reason.CONTAINER_STARTING))
@@ -69,7 +86,7 @@ class TestAttempts:
     def test_each_attempt_has_the_time_of_its_operation_and_a_pull_its_own(self) -> None:
         policy = replace(POLICY, image_pull_timeout=timedelta(seconds=7))
         waiting = [
-            plan(row, circumstances(acting=True, policy=policy))
+            plan(row, circumstances(acting=Acting.BUSY, policy=policy))
             for row in (STOPPING, ARCHIVING, DELETING, replace(STARTING, op_step=Step.PULL))
         ]
         ready = seeing(DELETING, container=no_container())
@@ -82,12 +99,13 @@ class TestAttempts:
         assert plan(paused, circumstances(after(10))) == Continue(Step.START)
 
     def test_the_clock_begins_anew_when_a_service_that_it_needs_is_back(self) -> None:
-        assert plan(STARTING, circumstances(acting=True, since=after(50))) == WaitUntil(after(350), Waiting.ACTION)
-        assert plan(STARTING, circumstances(acting=True, since=after(-50))) == WaitUntil(after(300), Waiting.ACTION)
+        for since, until in ((50, 350), (-50, 300)):
+            back = circumstances(acting=Acting.BUSY, since=after(since))
+            assert plan(STARTING, back) == WaitUntil(after(until), Waiting.ACTION)
 
     def test_a_clock_that_was_never_set_begins_now(self) -> None:
         row = replace(STARTING, op_clock_at=None)
-        assert plan(row, circumstances(after(5), acting=True)) == WaitUntil(after(305), Waiting.ACTION)
+        assert plan(row, circumstances(after(5), acting=Acting.BUSY)) == WaitUntil(after(305), Waiting.ACTION)
 
     @pytest.mark.parametrize("step", AFTER_ACTION)
     def test_a_step_waits_for_each_service_that_it_needs(self, step: Step) -> None:

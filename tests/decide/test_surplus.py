@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from codehub.decide.observe import observe, worth_writing
-from codehub.decide.plan import plan
+from codehub.decide.plan import Acting, plan
 from codehub.decide.view import view
 from codehub.model.conditions import Condition, Reason
 from codehub.model.plans import Begin, Plan, RemoveSurplus, Rest, Waiting, WaitUntil
@@ -136,7 +136,7 @@ class TestWhatFollows:
         ("change", "expected"),
         [
             ({"away": Service.RUNTIME}, WaitUntil(None, Waiting.SERVICE, Service.RUNTIME)),
-            ({"acting": True}, WaitUntil(None, Waiting.ACTION)),
+            ({"acting": Acting.BUSY}, WaitUntil(None, Waiting.ACTION)),
         ],
     )
     def test_it_waits_for_the_engine_and_for_a_removal_in_flight(self, change: dict[str, bool], expected: Plan) -> None:

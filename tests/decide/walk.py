@@ -10,7 +10,7 @@ from uuid import UUID
 
 from codehub.decide.judge import judge
 from codehub.decide.observe import observe, worth_writing
-from codehub.decide.plan import plan
+from codehub.decide.plan import Acting, plan
 from codehub.decide.retry import after_failure
 from codehub.decide.steps import NEEDS
 from codehub.model.plans import (
@@ -165,10 +165,10 @@ def _failed_acts(row: Workspace, world: World, step: Step) -> Iterator[Successor
 
 
 def _never_returned(row: Workspace, world: World) -> State:
-    waiting = plan(row, circumstances(T0, acting=True))
+    waiting = plan(row, circumstances(T0, acting=Acting.BUSY))
     assert isinstance(waiting, WaitUntil)
     assert waiting.at is not None
-    return carried_out(row, world, plan(row, circumstances(waiting.at, acting=True)), waiting.at)
+    return carried_out(row, world, plan(row, circumstances(waiting.at, acting=Acting.BUSY)), waiting.at)
 
 
 def _failed(row: Workspace, world: World, step: Step, fault: Fault) -> State:

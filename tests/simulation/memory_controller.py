@@ -101,6 +101,12 @@ class MemoryController:
             _may_release,
         )
 
+    async def begun(self, workspaces: Sequence[Workspace]) -> None:
+        async with self._seat.transaction() as database:
+            known = [(database.rows.get(each.id), each) for each in workspaces]
+            same = [row for row, each in known if row is not None and _attempt(row) == _attempt(each)]
+            database.write(*(replace(row, op_clock_at=database.clock()) for row in same))
+
     async def acted(self, workspace: Workspace, step: Step, archive: NewArchive | None = None) -> Workspace | None:
         moved = "op_clock_at" if step is Step.PULL else "acted_at"
         key = {} if archive is None else {"archive_key": archive.key}
@@ -230,6 +236,10 @@ class MemoryController:
 def _identity(row: Workspace) -> tuple[object, ...]:
     """What must not have changed since the decision."""
     return row.operation, row.op_id, row.op_step, row.op_attempt, row.phase
+
+
+def _attempt(row: Workspace) -> tuple[object, ...]:
+    return row.op_id, row.op_step, row.op_attempt
 
 
 def _asks(request: Request) -> Guard:

@@ -64,7 +64,7 @@ def assemble(parts: Parts) -> Supervisor:
         ticker=Ticker(rhythm, clock.elapsed, random.random),
         policy=retry_policy(parts.reconciler),
         spread=random.random,
-        clock=clock.now,
+        elapsed=clock.elapsed,
         bounds=Bounds(config.batch_size, config.max_concurrent_operations),
     )
     return Supervisor(

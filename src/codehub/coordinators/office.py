@@ -5,13 +5,16 @@ import contextlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from uuid import UUID
 
 import structlog
 
 from codehub.coordinators.actions import Actions
+from codehub.coordinators.database_clock import DatabaseClock
 from codehub.coordinators.leadership import Deposed, Leadership
 from codehub.coordinators.services import Services
+from codehub.decide.plan import Acting
 from codehub.model.plans import Fault
 from codehub.model.states import Step
 from codehub.model.templates import Template
@@ -19,6 +22,10 @@ from codehub.model.workspace import Workspace
 from codehub.store.protocols import ControllerStore, SeatLost
 
 log = structlog.get_logger()
+
+
+LATE = timedelta(seconds=1)
+"""An act that begins so much later than its attempt has had to wait."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +54,13 @@ class Office:
     actions: Actions
     services: Services
     group: asyncio.TaskGroup
+    clock: DatabaseClock
     acting: dict[UUID, asyncio.Task[None]] = field(default_factory=dict)
     """Until the outcome is recorded: a row that was read before is not acted upon once more."""
+    queued: set[UUID] = field(default_factory=set)
+    """Of these, those that wait for their turn, or have just had it later than their rows say."""
+    late: list[Workspace] = field(default_factory=list)
+    """Acts that have begun, but whose clocks began before: for the loop to record."""
     outcomes: list[Acted | ThinnedOut] = field(default_factory=list)
     failed_removals: Counter[UUID] = field(default_factory=Counter)
     templates: dict[UUID, Template] = field(default_factory=dict)
@@ -60,9 +72,35 @@ class Office:
         template = self.template_of(workspace)
         return template.image if template is not None else None
 
+    def acting_on(self, workspace: Workspace) -> Acting:
+        if workspace.id not in self.acting:
+            return Acting.NOT
+        return Acting.QUEUED if workspace.id in self.queued else Acting.BUSY
+
+    def has_its_turn(self, workspace: Workspace) -> bool:
+        """An act begins. Whether in time: if not, its clock begins anew, and stands still until that is stored."""
+        in_time = workspace.op_clock_at is None or self.clock.now() - workspace.op_clock_at < LATE
+        if in_time:
+            self.queued.discard(workspace.id)
+        else:
+            self.late.append(workspace)
+        return in_time
+
+    async def record_late(self) -> None:
+        """Store when the acts that had to wait have begun."""
+        late, self.late = self.late, []
+        if late:
+            await self.store.begun(late)
+            self.queued.difference_update(each.id for each in late)
+
+    def forget(self, workspace: Workspace) -> None:
+        self.acting.pop(workspace.id, None)
+        self.queued.discard(workspace.id)
+
     async def cancel(self, workspace: Workspace) -> None:
         """End the act in flight and forget its outcome: the row goes on without it."""
-        task = self.acting.pop(workspace.id, None)
+        task = self.acting.get(workspace.id)
+        self.forget(workspace)
         if task is not None:
             task.cancel()
             await asyncio.wait([task])

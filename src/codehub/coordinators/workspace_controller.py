@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 import structlog
 
 from codehub.coordinators.actions import DESTRUCTIVE, Actions, to_fault
+from codehub.coordinators.database_clock import DatabaseClock
 from codehub.coordinators.leadership import Deposed, Fence, Leadership
 from codehub.coordinators.office import Acted, Office, ThinnedOut, bulkhead
 from codehub.coordinators.progress import Progress
@@ -65,7 +66,7 @@ class WorkspaceController:
     ticker: Ticker
     policy: RetryPolicy
     spread: Callable[[], float]
-    clock: Callable[[], datetime]
+    elapsed: Callable[[], float]
     bounds: Bounds = field(default_factory=Bounds)
     name: str = "wc"
     lock_name: str = "coordinator:wc"
@@ -80,9 +81,10 @@ class WorkspaceController:
 
     async def _lead(self, leadership: Leadership, report: Report) -> None:
         async with asyncio.TaskGroup() as group:
-            services = Services(self.runtime, self.clock, self.ticker.hint)
-            store = self.open_store(leadership.seat)
-            office = Office(store, leadership, Actions(self.runtime, leadership, self.progress.pulled), services, group)
+            clock = DatabaseClock(self.elapsed, await leadership.seat.now())
+            services = Services(self.runtime, clock.now, self.ticker.hint)
+            actions = Actions(self.runtime, leadership, self.progress.pulled)
+            office = Office(self.open_store(leadership.seat), leadership, actions, services, group, clock)
             group.create_task(services.watch(), name="services")
             group.create_task(self.progress.flush_for_ever(), name="progress")
             group.create_task(self._hear(), name="controller hints")
@@ -100,11 +102,13 @@ class WorkspaceController:
         """Record what the acts have come to, then decide over every row that wants it, in batches, those that people
         wait for first."""
         now = await office.leadership.seat.now()
+        office.clock.set(now)
+        await office.record_late()  # before their outcomes: the clock goes on into the next step
         outcomes, office.outcomes = office.outcomes, []
         for outcome in outcomes:
             with bulkhead(outcome.workspace):
                 await self._record(office, outcome, now)
-            office.acting.pop(outcome.workspace.id, None)
+            office.forget(outcome.workspace)
         last: Workspace | None = None
         while rows := await office.store.unsettled(last, self.bounds.batch):
             office.templates = await office.store.templates()
@@ -143,7 +147,7 @@ class WorkspaceController:
                 policy=self.policy,
                 services=office.services.states(office.image_of(row)),
                 image=template.state if template is not None else ImageState.READY,
-                acting=row.id in office.acting,
+                acting=office.acting_on(row),
                 spread=self.spread(),
             )
             decision = plan(row, circumstances)
@@ -205,6 +209,7 @@ class WorkspaceController:
             return
         task = office.group.create_task(self._acting(office, workspace, step), name=f"{step} {workspace.id}")
         office.acting[workspace.id] = task
+        office.queued.add(workspace.id)
 
     async def _acting(self, office: Office, workspace: Workspace, step: Step) -> None:
         """One act, beside the passes. One workspace's trouble stays its own: whatever goes wrong becomes that
@@ -214,9 +219,11 @@ class WorkspaceController:
             if step in DESTRUCTIVE:  # and keeps no other act from its turn meanwhile
                 await asyncio.sleep(office.leadership.destructive_acts_wait())
             async with self._pulls if step is Step.PULL else self._operations:
+                if not office.has_its_turn(workspace):
+                    self.ticker.hint()
                 await office.actions.act(workspace, step, office.template_of(workspace))
         except Deposed:
-            office.acting.pop(workspace.id, None)
+            office.forget(workspace)
             return
         except RuntimeFault as error:
             fault = to_fault(error, await office.services.away(error, office.image_of(workspace)))
@@ -236,7 +243,7 @@ class WorkspaceController:
                 removed = await office.actions.thin_out(workspace, decision.container_ids)
             del office.failed_removals[workspace.id]
         except Deposed:
-            office.acting.pop(workspace.id, None)
+            office.forget(workspace)
             return
         except (RuntimeFault, TimeoutError) as error:
             if isinstance(error, RuntimeFault):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import Enum
 
 from codehub.decide.judge import broken_invariant, is_terminal, judge, wish
 from codehub.decide.request import answer
@@ -38,6 +39,14 @@ class ServiceState:
     """Since when it is available, or away."""
 
 
+class Acting(Enum):
+    """What this leader is doing about a workspace."""
+
+    NOT = "nothing"
+    QUEUED = "its act waits for a turn"
+    BUSY = "its act is under way"
+
+
 @dataclass(frozen=True, slots=True)
 class Circumstances:
     """What a decision needs to know besides the row."""
@@ -46,8 +55,7 @@ class Circumstances:
     policy: RetryPolicy
     services: Mapping[Service, ServiceState]
     image: ImageState = ImageState.READY
-    acting: bool = False
-    """Whether this leader has an act for this workspace in flight."""
+    acting: Acting = Acting.NOT
     spread: float = 0.5
     """A number from 0 to 1 that moves retries apart."""
 
@@ -104,7 +112,7 @@ def _thin_out(seen: View, circumstances: Circumstances) -> RemoveSurplus | WaitU
         return None
     if not circumstances.services[Service.RUNTIME].available:
         return WaitUntil(None, Waiting.SERVICE, Service.RUNTIME)
-    return WaitUntil(None, Waiting.ACTION) if circumstances.acting else RemoveSurplus(seen.surplus)
+    return RemoveSurplus(seen.surplus) if circumstances.acting is Acting.NOT else WaitUntil(None, Waiting.ACTION)
 
 
 _STARTS_FROM_VOLUME = (Operation.STARTING, Operation.ARCHIVING)
@@ -158,21 +166,23 @@ def _plan_under_way(workspace: Workspace, seen: View, circumstances: Circumstanc
 
 
 def _go_on(workspace: Workspace, step: Step, seen: View, circumstances: Circumstances) -> Plan:
-    """Act, or wait for the act in flight or for its sight; but not for ever."""
+    """Act, or wait for the act in flight or for its sight; but not for ever. Where nobody acts no time is up: the act
+    waits for its turn, or its leader is gone and the next one begins it anew."""
     if workspace.next_attempt_at is not None and workspace.next_attempt_at > circumstances.now:
         return WaitUntil(workspace.next_attempt_at, Waiting.RETRY)
+    acts = step in AFTER_ACTION
+    if acts and circumstances.acting is Acting.QUEUED:
+        return WaitUntil(None, Waiting.TURN)
+    if acts and circumstances.acting is Acting.NOT and (step not in _REMOVES_VOLUME or _may_remove_volume(step, seen)):
+        return Continue(step)
     deadline = _deadline(workspace, step, circumstances)
     if circumstances.now >= deadline:
         fault = Fault(ErrorReason.TIMEOUT, f"'{step}' did not end within its limit")
         return after_failure(workspace, step, fault, circumstances.now, circumstances.policy, circumstances.spread)
-    if step not in AFTER_ACTION:
-        thinned = _thin_out(seen, circumstances) if step is Step.STARTED else None
-        return thinned if isinstance(thinned, RemoveSurplus) else WaitUntil(deadline, Waiting.OBSERVATION)
-    if circumstances.acting:
+    if acts and circumstances.acting is Acting.BUSY:
         return WaitUntil(deadline, Waiting.ACTION)
-    if step in _REMOVES_VOLUME and not _may_remove_volume(step, seen):
-        return WaitUntil(deadline, Waiting.OBSERVATION)
-    return Continue(step)
+    thinned = _thin_out(seen, circumstances) if step is Step.STARTED else None
+    return thinned if isinstance(thinned, RemoveSurplus) else WaitUntil(deadline, Waiting.OBSERVATION)
 
 
 def _may_remove_volume(step: Step, seen: View) -> bool:

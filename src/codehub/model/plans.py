@@ -13,6 +13,7 @@ class Waiting(StrEnum):
 
     OBSERVATION = "observation"
     ACTION = "action"
+    TURN = "turn"
     RETRY = "retry"
     SERVICE = "service"
     IMAGE_BUILDING = "ImageBuilding"

@@ -67,6 +67,21 @@ _JUDGED = text("""
 )
 
 
+_BEGUN = text("""
+    UPDATE workspaces SET op_clock_at = clock_timestamp()
+    FROM unnest(:ids, :op_ids, :steps, :attempts) AS begun (id, op_id, step, attempt)
+    WHERE workspaces.id = begun.id
+      AND workspaces.op_id = begun.op_id
+      AND workspaces.op_step = begun.step
+      AND workspaces.op_attempt = begun.attempt
+""").bindparams(
+    bindparam("ids", type_=ARRAY(Uuid)),
+    bindparam("op_ids", type_=ARRAY(Uuid)),
+    bindparam("steps", type_=ARRAY(Text)),
+    bindparam("attempts", type_=ARRAY(Integer)),
+)
+
+
 class PostgresController:
     def __init__(self, seat: PostgresSeat) -> None:
         self._seat = seat
@@ -143,6 +158,18 @@ class PostgresController:
             workspaces.c.home_volume.is_not(None),  # entered twice, it would forget what it has let go of
         )
         return await self._transition(workspace, values, [], None, *guards)
+
+    async def begun(self, workspaces: Sequence[Workspace]) -> None:
+        async with self._seat.transaction() as connection:
+            await connection.execute(
+                _BEGUN,
+                {
+                    "ids": [row.id for row in workspaces],
+                    "op_ids": [row.op_id for row in workspaces],
+                    "steps": [row.op_step for row in workspaces],
+                    "attempts": [row.op_attempt for row in workspaces],
+                },
+            )
 
     async def acted(self, workspace: Workspace, step: Step, archive: NewArchive | None = None) -> Workspace | None:
         values: dict[str, Any] = {"op_step": AFTER_ACTION[step]}

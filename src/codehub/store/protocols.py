@@ -162,6 +162,10 @@ class ControllerStore(Protocol):
         """Record the next step before it is done. RELEASE is the point of no return: it still finds the wish ARCHIVED
         in the row, or nothing happens (contract 8)."""
 
+    async def begun(self, workspaces: Sequence[Workspace]) -> None:
+        """Let the clocks of these attempts begin now, in one statement: their acts had to wait for a turn, or are begun
+        anew by another leader. Rows that have moved on are left alone."""
+
     async def acted(self, workspace: Workspace, step: Step, archive: NewArchive | None = None) -> Workspace | None:
         """Record that the act of `step` has returned. With an archive: its key and its row, in the same transaction."""
 
