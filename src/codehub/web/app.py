@@ -17,6 +17,7 @@ from codehub.coordinators.role import CoordinatorRole
 from codehub.settings import Settings
 from codehub.telemetry.health import check_archive_store, check_database, check_redis
 from codehub.web import health, home, problems
+from codehub.web.api import routes as api
 from codehub.web.headers import SecurityHeaders
 from codehub.web.parts import opened
 
@@ -64,12 +65,14 @@ def create_app(settings: Settings, dependencies: Dependencies, coordinators: Coo
         docs_url=None,  # the stock pages load scripts from elsewhere, which our content security policy forbids
         redoc_url=None,
         redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,  # what a generated client calls its methods
         middleware=[Middleware(SecurityHeaders)],
         lifespan=lifespan,
     )
     problems.install(app)
     app.include_router(health.routes(readiness))
     app.include_router(home.routes(readiness))
+    api.install(app)
     if coordinators is not None:
         app.include_router(health.coordinator_routes(coordinators))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")

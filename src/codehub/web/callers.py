@@ -60,6 +60,11 @@ class Callers:
             self._refuse_forged(request, secret)
         return caller
 
+    def csrf_token_of(self, request: Request) -> str | None:
+        """What a page of this session has to send with what it changes; None where no cookie proves anything."""
+        secret = request.cookies.get(self.cookie_name)
+        return csrf_token(secret) if secret and "authorization" not in request.headers else None
+
     def refuse_foreign(self, request: Request) -> None:
         """A browser says where an unsafe request comes from; one from another site is not its user's will."""
         if request.headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}:
@@ -86,9 +91,8 @@ class Callers:
                 self._known.clear()
             self._known[secret] = (elapsed(), asking)
         try:
-            caller = await asyncio.shield(
-                asking
-            )  # several requests wait for one look; one that leaves ends it for none
+            # several requests wait for one look; one that leaves ends it for none
+            caller = await asyncio.shield(asking)
         except Exception:
             self._known.pop(secret, None)
             raise

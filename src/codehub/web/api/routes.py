@@ -1,0 +1,29 @@
+"""The whole of `/api/v1`: one module per resource, each listed here."""
+
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+
+from codehub.web.api import account
+from codehub.web.api.schemas.problem import Problem
+
+PREFIX = "/api/v1"
+
+routers: list[APIRouter] = [
+    account.router,
+]
+
+
+def install(app: FastAPI) -> None:
+    for router in routers:
+        app.include_router(router, prefix=PREFIX)
+    describe = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        """FastAPI knows only models that a route answers with; problems are of a media type of their own."""
+        document = describe()
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        schemas.setdefault("Problem", Problem.model_json_schema())
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign]
