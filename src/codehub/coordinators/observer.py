@@ -2,8 +2,7 @@
 
 import asyncio
 import contextlib
-from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -12,21 +11,21 @@ from uuid import UUID
 import structlog
 
 from codehub.coordinators.leadership import Leadership
+from codehub.coordinators.look import Look, gather, missing_homes, trace, unhurried
 from codehub.coordinators.prober import Prober
 from codehub.coordinators.supervisor import Report
 from codehub.coordinators.ticker import Ticker
 from codehub.decide.observe import observe, wants_another_look, worth_writing
 from codehub.decide.trust import Doubted, trust
 from codehub.model.conditions import Status
-from codehub.model.sightings import SeenArchive, SeenContainer, Sighting
+from codehub.model.sightings import SeenArchive, Sighting
 from codehub.model.states import Operation, Phase
 from codehub.model.workspace import Workspace
 from codehub.runtimes.errors import RuntimeFault
-from codehub.runtimes.protocols import Instance, Runtime, Volume
+from codehub.runtimes.protocols import Instance, Runtime
 from codehub.store.protocols import Listing, Observed, ObserverStore, Seat
 
 log = structlog.get_logger()
-
 PAGE = 1000
 RUNTIME_LISTING = "runtime"
 EVERYTHING_AGAIN_SECONDS = 600.0
@@ -49,25 +48,6 @@ class ArchiveLook(Protocol):
 
     async def look(self, keys: Sequence[str], looked_at: datetime) -> Sequence[SeenArchive]:
         """What was seen; a key that could not be looked at is left out."""
-
-
-@dataclass(frozen=True)
-class Look:
-    """One look at the runtime: at all of it, or at some workspaces' part."""
-
-    looked_at: datetime
-    instances: dict[UUID, list[Instance]]
-    volumes: dict[UUID, set[str]]
-
-    def sighting(self, workspace_id: UUID, prober: Prober) -> Sighting:
-        return Sighting(
-            self.looked_at,
-            containers=tuple(
-                SeenContainer(each.id, each.volume, prober.state(each), each.endpoint, each.message)
-                for each in self.instances.get(workspace_id, ())
-            ),
-            volumes=frozenset(self.volumes.get(workspace_id, ())),
-        )
 
 
 @dataclass
@@ -160,7 +140,7 @@ class Observer:
         listings = await asyncio.gather(
             *(asyncio.gather(self.runtime.instances.list(each), self.runtime.volumes.list(each)) for each in named)
         )
-        look = _look(
+        look = await gather(
             looked_at,
             (instance for instances, _ in listings for instance in instances),
             (volume for _, volumes in listings for volume in volumes),
@@ -172,7 +152,7 @@ class Observer:
         instances, volumes, engine = await asyncio.gather(
             self.runtime.instances.list(), self.runtime.volumes.list(), self.runtime.engine()
         )
-        look = _look(looked_at, instances, volumes)
+        look = await gather(looked_at, instances, volumes)
         office.looked_at_all_at = self.elapsed()
         office.prober.keep_only({each.id for each in instances})
         everything = self.elapsed() - office.compared_everything_at >= EVERYTHING_AGAIN_SECONDS
@@ -199,13 +179,13 @@ class Observer:
         """Raise where so much is missing, or the engine so strange, that a listing says nothing about any one home.
         Else the last one that was believed and recorded."""
         recorded = {each.kind: each for each in await office.store.listings()}.get(RUNTIME_LISTING)
-        gone = _missing(office.homes, look)
+        gone = await missing_homes(office.homes, look)
         for start in range(0, len(gone), PAGE):  # by now their rows may say that they are meant to be
             page = gone[start : start + PAGE]
             rows = {row.id: row for row in await office.store.workspaces(page)}
             for each in page:
                 office.know_home(each, rows.get(each))
-        missing = len(_missing(office.homes, look))
+        missing = len(await missing_homes(office.homes, look))
         verdict = trust(recorded.engine if recorded else None, engine, len(office.homes), missing)
         if isinstance(verdict, Doubted):
             if office.doubt != verdict.why:
@@ -231,7 +211,9 @@ class Observer:
             last = rows[-1]
         seen = look.instances.keys() | look.volumes.keys() | office.traces.keys()
         changed = [
-            each for each in seen - restless if office.traces.get(each) != _trace(look.sighting(each, office.prober))
+            each
+            async for each in unhurried(seen - restless)
+            if office.traces.get(each) != trace(look.sighting(each, office.prober))
         ]
         for start in range(0, len(changed), PAGE):
             yield await office.store.workspaces(changed[start : start + PAGE])
@@ -252,7 +234,7 @@ class Observer:
         return await office.store.write_conditions(changed)
 
     def _remember(self, office: _Office, row: Workspace, sighting: Sighting, *, again: bool) -> None:
-        office.traces[row.id] = None if again else _trace(sighting)
+        office.traces[row.id] = None if again else trace(sighting)
         if again:
             self.ticker.stay_active()
         office.know_home(row.id, row)
@@ -272,24 +254,6 @@ class Observer:
             if row.archive_key in seen
         ]
         return await office.store.write_conditions(changed)
-
-
-def _look(looked_at: datetime, instances: Iterable[Instance], volumes: Iterable[Volume]) -> Look:
-    look = Look(looked_at, defaultdict(list), defaultdict(set))
-    for instance in instances:
-        look.instances[instance.workspace_id].append(instance)
-    for volume in volumes:
-        look.volumes[volume.workspace_id].add(volume.name)
-    return look
-
-
-def _missing(homes: dict[UUID, str], look: Look) -> list[UUID]:
-    return [owner for owner, home in homes.items() if home not in look.volumes.get(owner, ())]
-
-
-def _trace(sighting: Sighting) -> int:
-    """Equal for two looks that saw the same of a workspace."""
-    return hash((sighting.containers, sighting.volumes))
 
 
 def _is_known_ready(row: Workspace, instance: Instance) -> bool:
