@@ -13,7 +13,7 @@ from itertools import cycle
 from uuid import UUID, uuid4
 
 import asyncpg
-from benchmarks.stage import Figure, arguments, ground, percentile, progress, run
+from benchmarks.stage import Figure, arguments, ground, percentile, progress, run, wish
 from tests.coordinators.house import House
 
 from codehub.coordinators.ticker import JITTER
@@ -25,10 +25,6 @@ IDLE_INTERVAL = CoordinatorConfig().idle_interval
 ACTIVE_DURATION = 2.0
 """Shorter than by default, so that the installation is idle again before the next wish without Redis."""
 
-WISH = """
-    WITH wished AS (UPDATE workspaces SET desired_state = $2 WHERE id = $1 RETURNING id)
-    INSERT INTO workspace_events (workspace_id, kind, after) SELECT id, 'wish', $2 FROM wished RETURNING id
-"""
 WAITED = """
     SELECT claimed.at - wish.at FROM workspace_events AS wish
     JOIN workspace_events AS claimed ON claimed.workspace_id = wish.workspace_id AND claimed.id > wish.id
@@ -70,7 +66,7 @@ async def benchmark(wishes: int, without: int) -> Sequence[Figure]:
 
 
 async def waited(house: House, person: asyncpg.Connection, workspace_id: UUID, desired: Desired) -> float:
-    wished = await person.fetchval(WISH, workspace_id, desired)
+    wished = await wish(person, workspace_id, desired)
     await house.until_phase(workspace_id, Phase(desired), seconds=60)
     took = await person.fetchval(WAITED, wished)
     return float(took.total_seconds())

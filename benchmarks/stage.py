@@ -8,8 +8,9 @@ from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from math import ceil
-from uuid import uuid4
+from uuid import UUID, uuid4
 
+import asyncpg
 import uvloop
 from tests.coordinators.own_service import OwnService, own_redis
 from tests.folders import short_folder
@@ -19,6 +20,11 @@ from codehub.stack.account import service_account
 from codehub.stack.postgres import Postgres
 from codehub.store import migrate
 from codehub.telemetry import logs
+
+_WISH = """
+    WITH wished AS (UPDATE workspaces SET desired_state = $2 WHERE id = $1 RETURNING id)
+    INSERT INTO workspace_events (workspace_id, kind, after) SELECT id, 'wish', $2 FROM wished RETURNING id
+"""
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,12 @@ async def ground() -> AsyncIterator[Ground]:
                 yield Ground(postgres.url(), redis_url, redis)
         finally:
             await database.stop()
+
+
+async def wish(person: asyncpg.Connection, workspace_id: UUID, desired: str) -> int:
+    """Change a wish over a connection that is open already, and return the event that tells when."""
+    event: int = await person.fetchval(_WISH, workspace_id, desired)
+    return event
 
 
 @dataclass(frozen=True)
