@@ -85,7 +85,7 @@ class Life:
         return {
             name: self._first_seen.setdefault(value, len(self.snapshots)) if isinstance(value, datetime) else value
             for name, value in values.items()
-            if name not in ("owner_user_id", "updated_at")
+            if name not in ("owner_user_id", "owner_login", "updated_at")
         }
 
 

@@ -127,7 +127,7 @@ class MemoryDatabase:
             self.rows[row.id] = row
 
     def _touch(self, row: Workspace) -> None:
-        before, touched = self.rows.get(row.id), self.touched.get(row.id, Touched("", 0, self.clock()))
+        before, touched = self.rows.get(row.id), self.touched.get(row.id, Touched("", None, 0, self.clock()))
         moved = before is None or is_revision(before, row)
         self.touched[row.id] = replace(touched, revision=touched.revision + moved, updated_at=self.clock())
         for channel in notified(before, row):
@@ -144,7 +144,7 @@ class MemoryDatabase:
     ) -> Workspace:
         now = self.clock()
         self.write(Workspace(workspace_id, owner_user_id, name, now, desired, phase_changed_at=now))
-        self._because(workspace_id, reason)
+        self._because(workspace_id, reason, by)
         self.tell(workspace_id, [Event(EventKind.CREATED, after=desired, reason=reason, actor=by)])
         return self.rows[workspace_id]
 
@@ -154,12 +154,12 @@ class MemoryDatabase:
             return None
         deleted_at = self.clock() if desired is Desired.DELETED else None
         self.write(replace(row, desired_state=desired, deleted_at=deleted_at))
-        self._because(row.id, reason)
+        self._because(row.id, reason, by)
         self.tell(row.id, [Event(EventKind.WISH, workspace.desired_state, desired, reason, by)])
         return self.rows[row.id]
 
-    def _because(self, workspace_id: UUID, reason: str) -> None:
-        self.touched[workspace_id] = replace(self.touched[workspace_id], desired_reason=reason)
+    def _because(self, workspace_id: UUID, reason: str, by: str | None) -> None:
+        self.touched[workspace_id] = replace(self.touched[workspace_id], desired_reason=reason, desired_by=by)
 
     def place_request(self, workspace: Workspace, request: Request) -> Workspace | None:
         row = self.rows[workspace.id]

@@ -13,6 +13,7 @@ class Touched:
     """Columns that no decision needs, but people see."""
 
     desired_reason: str
+    desired_by: str | None
     revision: int
     updated_at: datetime
 

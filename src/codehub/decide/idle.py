@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from codehub.model.shown import ShownWorkspace
 from codehub.model.states import Desired, Operation, Phase
 from codehub.model.workspace import Workspace
 
@@ -31,7 +32,9 @@ class Sleep:
     desired: Desired
 
 
-def idle(workspace: Workspace, policy: IdlePolicy, held_until: datetime | None, now: datetime) -> StayAwake | Sleep:
+def idle(
+    workspace: Workspace | ShownWorkspace, policy: IdlePolicy, held_until: datetime | None, now: datetime
+) -> StayAwake | Sleep:
     """Whether to write a wish for sleep, with the reason `idle`. Only a workspace at rest in its wish is considered."""
     if workspace.operation is not Operation.NONE or workspace.phase_changed_at is None:
         return StayAwake(None)

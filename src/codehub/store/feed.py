@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from sqlalchemy import Uuid, any_, bindparam, select
+from sqlalchemy import Uuid, any_, bindparam
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from codehub.model.shown import ShownWorkspace
 from codehub.store.protocols import Channel, Notice
-from codehub.store.rows import SHOWN_COLUMNS
 from codehub.store.seat import PostgresSeat
+from codehub.store.shown import SHOWN, to_shown
 from codehub.store.tables import workspaces
 
 
@@ -26,7 +26,7 @@ class PostgresFeed:
 
     async def shown(self, ids: Sequence[UUID]) -> Sequence[ShownWorkspace]:
         named = workspaces.c.id == any_(bindparam("ids", type_=ARRAY(Uuid)))
-        query = select(*SHOWN_COLUMNS).where(named, workspaces.c.deleted_at.is_(None))
+        query = SHOWN.where(named, workspaces.c.deleted_at.is_(None))
         async with self._seat.statement() as connection:
             rows = await connection.execute(query, {"ids": list(ids)})
-            return [ShownWorkspace(**row) for row in rows.mappings()]
+            return [to_shown(row) for row in rows.mappings()]

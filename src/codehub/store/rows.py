@@ -9,7 +9,6 @@ from uuid import UUID
 from sqlalchemy import Row
 
 from codehub.model.conditions import CONDITION_NAMES, Condition, Conditions, Endpoint, Reason, Status
-from codehub.model.shown import ShownWorkspace
 from codehub.model.states import Desired, ErrorReason, ImageState, Operation, Phase, Step
 from codehub.model.templates import Template
 from codehub.model.workspace import Request, RequestKind, Workspace
@@ -18,9 +17,6 @@ from codehub.store.tables import Json, workspaces
 _NAMES = {field.name for field in fields(Workspace)} - {"restore_marker"} | {"home_ctx"}
 WORKSPACE_COLUMNS = tuple(column for column in workspaces.c if column.name in _NAMES)
 """What a decision needs of a row."""
-
-SHOWN_COLUMNS = tuple(workspaces.c[field.name] for field in fields(ShownWorkspace))
-"""What people are shown of it."""
 
 
 def to_workspace(row: Row[Any]) -> Workspace:

@@ -8,14 +8,15 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from codehub.model.shown import ShownWorkspace
 from codehub.model.workspace import Workspace
-from codehub.store.rows import SHOWN_COLUMNS, WORKSPACE_COLUMNS, to_workspace
+from codehub.store.rows import WORKSPACE_COLUMNS, to_workspace
+from codehub.store.shown import SHOWN, to_shown
 from codehub.store.tables import templates, users, workspace_events, workspaces
 
 
 async def living(connection: AsyncConnection) -> Sequence[ShownWorkspace]:
     """All that are not deleted, by name."""
-    query = select(*SHOWN_COLUMNS).where(workspaces.c.deleted_at.is_(None)).order_by(workspaces.c.name, workspaces.c.id)
-    return [ShownWorkspace(**row) for row in (await connection.execute(query)).mappings()]
+    query = SHOWN.where(workspaces.c.deleted_at.is_(None)).order_by(workspaces.c.name, workspaces.c.id)
+    return [to_shown(row) for row in (await connection.execute(query)).mappings()]
 
 
 async def workspace(connection: AsyncConnection, workspace_id: UUID) -> Workspace | None:

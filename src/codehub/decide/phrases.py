@@ -1,0 +1,95 @@
+"""Fills the sentences of explanations: each gap with words for people, and with the fact itself for programs."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from string import Formatter
+
+from codehub.decide import sentences as say
+from codehub.decide.sentences import Code
+from codehub.model.shown import Live, ShownWorkspace
+
+Told = tuple[str, object]
+"""The words, and the fact behind them."""
+
+
+def phrased(code: Code, workspace: ShownWorkspace, live: Live | None) -> tuple[str, dict[str, object]]:
+    """The sentence for this situation, and what a page needs to say the same in another language."""
+    words: dict[str, str] = {}
+    params: dict[str, object] = {}
+    for gap in _GAPS[code]:
+        words[gap], fact = _FILL[gap](workspace, live)
+        params[_NAMED.get(gap, gap)] = fact
+    return say.SENTENCES[code].format(**words), params
+
+
+def told_at(moment: datetime) -> str:
+    """A time for people; pages show it in the reader's own time zone instead."""
+    return f"{moment.astimezone(UTC).isoformat(' ', 'minutes')[:16]} UTC"
+
+
+def _since(workspace: ShownWorkspace, _: Live | None) -> Told:
+    return told_at(workspace.phase_changed_at), workspace.phase_changed_at
+
+
+def _because(workspace: ShownWorkspace, _: Live | None) -> Told:
+    """Who or what asked for it. Where that was idleness, the fact is since when."""
+    reason, used = workspace.desired_reason, workspace.last_access_at
+    phrase = say.BECAUSE.get((reason, workspace.desired_state), "")
+    if not phrase:
+        return "", None
+    after = f" after {told_at(used)}" if used is not None else ""
+    by = workspace.desired_by or say.SOMEBODY.get(reason, "")
+    return phrase.format(by=by, after=after), used if reason == "idle" else None
+
+
+def _from_then_on(workspace: ShownWorkspace, _: Live | None) -> Told:
+    at = workspace.next_attempt_at
+    return (f" from {told_at(at)} on" if at is not None else ""), at
+
+
+def _fault(workspace: ShownWorkspace, _: Live | None) -> Told:
+    reason = workspace.error_reason
+    return (say.FAULT[reason] if reason is not None else ""), reason
+
+
+def _way_out(workspace: ShownWorkspace, _: Live | None) -> Told:
+    reason = workspace.error_reason
+    return (say.WAY_OUT[reason] if reason is not None else ""), reason
+
+
+def _service(_: ShownWorkspace, live: Live | None) -> Told:
+    service = live.service if live is not None else None
+    return (say.SERVICE[service] if service is not None else say.SOMETHING), service
+
+
+def _request(workspace: ShownWorkspace, _: Live | None) -> Told:
+    kind = workspace.request
+    return (say.REQUEST[kind] if kind is not None else ""), kind
+
+
+_FILL: dict[str, Callable[[ShownWorkspace, Live | None], Told]] = {
+    "since": _since,
+    "because": _because,
+    "from_then_on": _from_then_on,
+    "fault": _fault,
+    "way_out": _way_out,
+    "service": _service,
+    "request": _request,
+    "intent": lambda workspace, _: (say.INTENT[workspace.desired_state], workspace.desired_state),
+    "trying": lambda workspace, _: (say.TRYING[workspace.operation], workspace.operation),
+    "template": lambda workspace, _: (workspace.template_name or "its image", workspace.template_name),
+    "deaths": lambda workspace, _: (str(workspace.deaths), workspace.deaths),
+}
+_NAMED = {
+    "because": "unused_since",
+    "from_then_on": "at",
+    "fault": "error",
+    "way_out": "error",
+    "intent": "wish",
+    "trying": "operation",
+}
+"""What the fact of a gap is called, where that is not the gap's own name."""
+
+_GAPS = {
+    code: tuple(gap for _, gap, _, _ in Formatter().parse(sentence) if gap) for code, sentence in say.SENTENCES.items()
+}

@@ -1,0 +1,77 @@
+"""Reading workspaces for people: one query shape, for every list, single answer and event."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import orjson
+from sqlalchemy import ColumnElement, RowMapping, func, select
+from sqlalchemy.dialects.postgresql.asyncpg import dialect
+
+from codehub.model.shown import ShownWorkspace
+from codehub.model.states import Desired, ErrorReason, ImageState, Operation, Phase, Step
+from codehub.model.workspace import RequestKind
+from codehub.store.tables import templates, users, workspaces
+
+_DERIVED: tuple[ColumnElement[Any], ...] = (
+    users.c.login.label("owner_login"),
+    templates.c.name.label("template_name"),
+    templates.c.status.label("image"),
+    workspaces.c.request.op("->>")("kind").label("request"),
+    func.cardinality(workspaces.c.recent_deaths).label("deaths"),
+    func.coalesce(workspaces.c.standby_after_seconds, templates.c.standby_after_seconds).label("standby_after_seconds"),
+    func.coalesce(workspaces.c.archive_after_seconds, templates.c.archive_after_seconds).label("archive_after_seconds"),
+    workspaces.c.standby_after_seconds.label("standby_override_seconds"),
+    workspaces.c.archive_after_seconds.label("archive_override_seconds"),
+)
+_STORED = {field.name for field in fields(ShownWorkspace)} - {column.key for column in _DERIVED}
+SHOWN_COLUMNS = (*(column for column in workspaces.c if column.name in _STORED), *_DERIVED)
+SHOWN_FROM = workspaces.join(users, users.c.id == workspaces.c.owner_user_id).outerjoin(
+    templates, templates.c.id == workspaces.c.template_id
+)
+SHOWN = select(*SHOWN_COLUMNS).select_from(SHOWN_FROM)
+"""Of deleted ones too, unless the caller leaves them out."""
+SHOWN_SQL = str(SHOWN.compile(dialect=dialect(), compile_kwargs={"literal_binds": True}))  # type: ignore[no-untyped-call]
+"""The same for the driver itself; `WHERE` and the rest follow, with the tables called by their names."""
+
+
+def to_shown(row: Mapping[str, Any] | RowMapping) -> ShownWorkspace:
+    """From a row of either: the driver alone leaves JSON as text."""
+    resources = row["resources"]
+    image, request, step, error = row["image"], row["request"], row["op_step"], row["error_reason"]
+    return ShownWorkspace(
+        id=row["id"],
+        owner_user_id=row["owner_user_id"],
+        owner_login=row["owner_login"],
+        name=row["name"],
+        description=row["description"],
+        memo=row["memo"],
+        template_id=row["template_id"],
+        template_name=row["template_name"],
+        image=ImageState(image) if image is not None else None,
+        git_url=row["git_url"],
+        resources=orjson.loads(resources) if isinstance(resources, str) else resources,
+        desired_state=Desired(row["desired_state"]),
+        desired_reason=row["desired_reason"],
+        desired_by=row["desired_by"],
+        request=RequestKind(request) if request is not None else None,
+        phase=Phase(row["phase"]),
+        phase_changed_at=row["phase_changed_at"],
+        operation=Operation(row["operation"]),
+        op_id=row["op_id"],
+        op_step=Step(step) if step is not None else None,
+        op_started_at=row["op_started_at"],
+        op_attempt=row["op_attempt"],
+        error_reason=ErrorReason(error) if error is not None else None,
+        error_count=row["error_count"],
+        next_attempt_at=row["next_attempt_at"],
+        deaths=row["deaths"],
+        standby_after_seconds=row["standby_after_seconds"],
+        archive_after_seconds=row["archive_after_seconds"],
+        standby_override_seconds=row["standby_override_seconds"],
+        archive_override_seconds=row["archive_override_seconds"],
+        last_access_at=row["last_access_at"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+        revision=row["revision"],
+    )
