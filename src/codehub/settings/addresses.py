@@ -57,6 +57,14 @@ def http_url(text: str) -> str:
     return text.rstrip("/")
 
 
+def http_endpoint(text: str) -> str:
+    """An `http://` or `https://` address below which something is found."""
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0 or parts.query:
+        raise ValueError("not an HTTP address")
+    return text.rstrip("/")
+
+
 def split_listen(text: str) -> tuple[str, int]:
     """Host and port of `127.0.0.1:8080` or `[::1]:8080`. Port 0 lets the system choose a free one."""
     parts = urlsplit(f"//{text}")

@@ -59,6 +59,8 @@ class CodehubConfig(Group):
     ] = None
     """Where people reach codehub, if that is another address than `CODEHUB_LISTEN`: behind a TLS proxy, for example.
     With `https` cookies are `Secure`, and requests that come from pages of any other origin are refused."""
+    replicas: Annotated[int, Field(ge=1, le=64)] = 1
+    """Processes that answer on the address and stand in for each other: one for each processor that answers may use."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """The least important log line that is written. `debug` also shows the traceback of a command that fails."""
     log_format: Literal["auto", "console", "json"] = "auto"

@@ -10,7 +10,7 @@ from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDict
 
 from codehub.errors import ConfigurationError
-from codehub.settings import groups
+from codehub.settings import groups, telemetry_groups
 from codehub.settings.variables import Layer, Variable, from_dotenv, from_environment, from_toml
 
 DATA_DIR = "CODEHUB_DATA_DIR"
@@ -65,6 +65,8 @@ class Settings(BaseSettings):
     limits: groups.LimitsConfig = groups.LimitsConfig()
     retention: groups.RetentionConfig = groups.RetentionConfig()
     events: groups.EventsConfig = groups.EventsConfig()
+    metrics: telemetry_groups.MetricsConfig = telemetry_groups.MetricsConfig()
+    traces: telemetry_groups.TracesConfig = telemetry_groups.TracesConfig()
     sources: Mapping[str, str] = Field(default_factory=dict, repr=False)
 
     @classmethod
