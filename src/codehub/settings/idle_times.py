@@ -1,0 +1,17 @@
+"""The idle times of the settings, as decisions take them."""
+
+from datetime import timedelta
+
+from codehub.decide.idle import IdlePolicy
+from codehub.settings.load import Settings
+
+
+def idle_policy(settings: Settings) -> IdlePolicy:
+    ttl = settings.ttl
+    return IdlePolicy(
+        standby_after_seconds=ttl.standby_seconds,
+        archive_after_seconds=ttl.archive_seconds,
+        standby_ceiling_seconds=ttl.standby_ceiling_seconds,
+        archive_ceiling_seconds=ttl.archive_ceiling_seconds,
+        flush_interval=timedelta(seconds=settings.activity.flush_interval),
+    )
