@@ -1,13 +1,15 @@
 """Limits: who takes a place, and whether there is one left."""
 
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
 import pytest
 
 from codehub.decide.admit import Admitted, Limits, Refused, admit, takes_a_place
-from codehub.model.states import Desired, Operation, Phase
-from tests.decide.builders import T0, WORKSPACE_ID, workspace
+from codehub.model.states import Desired, ErrorReason, Operation, Phase
+from codehub.model.workspace import RequestKind
+from tests.decide.builders import T0, WORKSPACE_ID, request, workspace
 
 LIMITS = Limits(per_user=2, in_all=100)
 FIRST, SECOND, THIRD = UUID(int=11), UUID(int=12), UUID(int=13)
@@ -16,12 +18,20 @@ FIRST, SECOND, THIRD = UUID(int=11), UUID(int=12), UUID(int=13)
 @pytest.mark.parametrize("deleted_at", [None, T0])
 @pytest.mark.parametrize("phase", Phase)
 @pytest.mark.parametrize("desired", Desired)
-def test_a_living_workspace_that_is_wanted_running_and_not_in_error_takes_a_place(
+def test_a_living_workspace_that_is_wanted_running_and_does_not_rest_in_error_takes_a_place(
     desired: Desired, phase: Phase, deleted_at: datetime | None
 ) -> None:
-    row = workspace(desired_state=desired, phase=phase, deleted_at=deleted_at)
+    error = ErrorReason.TIMEOUT if phase is Phase.ERROR else None
+    row = workspace(desired_state=desired, phase=phase, deleted_at=deleted_at, error_reason=error)
     expected = desired is Desired.RUNNING and phase is not Phase.ERROR and deleted_at is None
     assert takes_a_place(row) is expected
+
+
+def test_a_recovery_takes_its_place_when_it_is_asked_for() -> None:
+    failed = workspace(desired_state=Desired.RUNNING, phase=Phase.ERROR, error_reason=ErrorReason.TIMEOUT)
+    assert not takes_a_place(failed)
+    assert takes_a_place(replace(failed, request=request(RequestKind.RECOVER)))
+    assert takes_a_place(replace(failed, error_reason=None))
 
 
 @pytest.mark.parametrize("operation", Operation)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from codehub.model.states import Desired, Phase
+from codehub.decide.wish import rests_in_error
+from codehub.model.states import Desired
 from codehub.model.workspace import Workspace
 
 
@@ -29,12 +30,9 @@ class Refused:
 
 
 def takes_a_place(workspace: Workspace) -> bool:
-    """Counted by the wish, not by what runs at the moment: otherwise many wishes at once would slip through."""
-    return (
-        workspace.deleted_at is None
-        and workspace.desired_state is Desired.RUNNING
-        and workspace.phase is not Phase.ERROR
-    )
+    """Counted by the wish, not by what runs at the moment: otherwise many wishes at once would slip through. One that
+    rests in ERROR takes none, until its recovery is asked for."""
+    return workspace.deleted_at is None and workspace.desired_state is Desired.RUNNING and not rests_in_error(workspace)
 
 
 def admit(workspace_id: UUID, own: Sequence[UUID], running_in_all: int, limits: Limits) -> Admitted | Refused:

@@ -2,7 +2,8 @@
 
 Each function runs in the caller's transaction, so that a limit checked there holds for the wish written there."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -31,6 +32,13 @@ class NewWorkspace:
     owner_user_id: UUID
     name: str
     template_id: UUID | None = None
+    description: str = ""
+    memo: str = ""
+    git_url: str | None = None
+    resources: Mapping[str, float] = field(default_factory=dict)
+    """What it may use at most, where that differs from its template."""
+    standby_after_seconds: int | None = None
+    archive_after_seconds: int | None = None
 
 
 async def create_workspace(
@@ -45,6 +53,13 @@ async def create_workspace(
     created = insert(workspaces).values(values).returning(*WORKSPACE_COLUMNS).cte("created")
     event = Event(EventKind.CREATED, after=desired, reason=because.reason, actor=because.by)
     return to_workspace((await connection.execute(select(created).add_cte(tell(created, [event])))).one())
+
+
+async def held(connection: AsyncConnection, workspace_id: UUID) -> Workspace | None:
+    """The row as it is, deleted or not, and until the end of the transaction nobody else changes it."""
+    query = select(*WORKSPACE_COLUMNS).where(workspaces.c.id == workspace_id)
+    row = (await connection.execute(query.with_for_update(key_share=True))).first()
+    return to_workspace(row) if row is not None else None
 
 
 async def wish(

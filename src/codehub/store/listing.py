@@ -1,0 +1,117 @@
+"""Finding workspaces for people: one, a page of many, and their history. In the driver's own words: most requests end
+here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+import asyncpg
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from codehub.model.shown import ShownWorkspace
+from codehub.model.states import Desired, Phase
+from codehub.store.shown import SHOWN_SQL, to_shown
+
+_ONE = f"{SHOWN_SQL} WHERE workspaces.id = $1"
+_OWN = f"{_ONE} AND workspaces.deleted_at IS NULL AND ($2::uuid IS NULL OR owner_user_id = $2)"
+_HISTORY = """
+    SELECT id, at, kind, before, after, reason, actor, detail FROM workspace_events
+    WHERE workspace_id = $1 AND ($2::bigint IS NULL OR id < $2)
+    ORDER BY id DESC LIMIT $3
+"""
+_OWNER_OF = "SELECT owner_user_id FROM workspaces WHERE id = $1"
+_RUNS_AS = "SELECT conditions #>> '{infra.container_ready,subject}' FROM workspaces WHERE id = $1"
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a page ended. Nothing that comes or goes meanwhile moves what follows it."""
+
+    created_at: datetime
+    id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which living workspaces, newest first. What is empty or None does not narrow."""
+
+    owner_user_id: UUID | None = None
+    phases: Sequence[Phase] = ()
+    desired: Sequence[Desired] = ()
+    template: str | None = None
+    """By name or id."""
+    words: str = ""
+    """Somewhere in the name or the description, in any case."""
+    after: Position | None = None
+    limit: int = 50
+
+
+@dataclass
+class _Conditions:
+    texts: list[str] = field(default_factory=lambda: ["workspaces.deleted_at IS NULL"])
+    arguments: list[object] = field(default_factory=list)
+
+    def add(self, text: str, *arguments: object) -> None:
+        """Each `{}` is the place of an argument."""
+        first = len(self.arguments) + 1
+        self.texts.append(text.format(*(f"${number}" for number in range(first, first + len(arguments)))))
+        self.arguments += arguments
+
+
+async def page(reads: asyncpg.Pool, wanted: Wanted) -> list[ShownWorkspace]:
+    conditions = _conditions(wanted)
+    statement = (
+        f"{SHOWN_SQL} WHERE {' AND '.join(conditions.texts)} "
+        f"ORDER BY workspaces.created_at DESC, workspaces.id DESC LIMIT ${len(conditions.arguments) + 1}"
+    )
+    return [to_shown(row) for row in await reads.fetch(statement, *conditions.arguments, wanted.limit)]
+
+
+def _conditions(wanted: Wanted) -> _Conditions:
+    conditions = _Conditions()
+    if wanted.owner_user_id is not None:
+        conditions.add("workspaces.owner_user_id = {}", wanted.owner_user_id)
+    if wanted.phases:
+        conditions.add("workspaces.phase = ANY ({}::text[])", list(wanted.phases))
+    if wanted.desired:
+        conditions.add("workspaces.desired_state = ANY ({}::text[])", list(wanted.desired))
+    if wanted.template is not None:
+        conditions.add("{} IN (templates.name, templates.id::text)", wanted.template)
+    if wanted.words:
+        sought = "%" + wanted.words.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_") + "%"
+        conditions.add("(workspaces.name || chr(10) || workspaces.description) ILIKE {}::text", sought)
+    if wanted.after is not None:
+        conditions.add("(workspaces.created_at, workspaces.id) < ({}, {})", wanted.after.created_at, wanted.after.id)
+    return conditions
+
+
+async def one(reads: asyncpg.Pool, workspace_id: UUID, owner_user_id: UUID | None) -> ShownWorkspace | None:
+    """A living one; of this owner, or for None of anybody."""
+    row = await reads.fetchrow(_OWN, workspace_id, owner_user_id)
+    return to_shown(row) if row is not None else None
+
+
+async def one_with(connection: AsyncConnection, workspace_id: UUID) -> ShownWorkspace:
+    """As the caller's transaction sees it, deleted or not. It has to be there."""
+    found = await connection.exec_driver_sql(_ONE, (workspace_id,))
+    return to_shown(dict(found.mappings().one()))
+
+
+async def owner_of(reads: asyncpg.Pool, workspace_id: UUID) -> UUID | None:
+    """Also of a deleted one, as long as its row is kept."""
+    owner: UUID | None = await reads.fetchval(_OWNER_OF, workspace_id)
+    return owner
+
+
+async def history(
+    reads: asyncpg.Pool, workspace_id: UUID, before: int | None, limit: int
+) -> Sequence[dict[str, object]]:
+    """Newest first, from the event before this one on."""
+    return [dict(row) for row in await reads.fetch(_HISTORY, workspace_id, before, limit)]
+
+
+async def instance_of(reads: asyncpg.Pool, workspace_id: UUID) -> str | None:
+    """The container that was last seen of it."""
+    instance: str | None = await reads.fetchval(_RUNS_AS, workspace_id)
+    return instance
