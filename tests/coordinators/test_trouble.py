@@ -171,12 +171,13 @@ async def test_an_engine_that_was_replaced_by_an_empty_one_is_an_alarm_and_loses
         await house.until_phase(workspace_id, Phase.STANDBY)
     house.engine.replace_engine()
     await until(lambda: _some(replica.supervisor.reports["observer"].last_error), 10)
+    await house.wish(workspaces[0], Desired.RUNNING)  # which waits: it is no fault of the workspace's
     for _ in range(15):  # beyond the two observations that would confirm a loss, single looks among them
         for workspace_id in workspaces:
             house.engine.announce(INSTALLATION, workspace_id)
         await asyncio.sleep(0.2)
     rows = [await house.row(workspace_id) for workspace_id in workspaces]
-    assert {row.phase for row in rows} == {Phase.STANDBY}
+    assert {(row.phase, row.error_count) for row in rows} == {(Phase.STANDBY, 0)}
     assert all(row.conditions.volume and row.conditions.volume.status is Status.TRUE for row in rows)
 
 

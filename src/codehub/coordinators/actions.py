@@ -123,10 +123,12 @@ def _resources(template: Template | None) -> Resources:
 def to_fault(error: RuntimeFault, away: Service | None) -> Fault:
     """A runtime's error in the words that a decision is made from; `away` is the service that a ping found away."""
     detail = str(error) or type(error).__name__
+    if away is not None:
+        return Fault(ErrorReason.UNREACHABLE, detail, away)
     match error:
         case ImageUnavailable():
             return Fault(ErrorReason.IMAGE_PULL_FAILED, detail)
         case RegistryAway() | RuntimeAway():
-            return Fault(ErrorReason.UNREACHABLE, detail, away)
+            return Fault(ErrorReason.UNREACHABLE, detail)
         case InUse() | NotFound() | _:
             return Fault(ErrorReason.ACTION_FAILED, detail)

@@ -1,6 +1,7 @@
 """The shared services as the controller knows them: there, or away for everyone."""
 
 import asyncio
+import itertools
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,7 +13,7 @@ from codehub.decide.breaker import Breaker, BreakerPolicy, answered, trying, una
 from codehub.decide.plan import ServiceState
 from codehub.model.states import Service
 from codehub.model.templates import registry_of
-from codehub.runtimes.errors import RegistryAway, RuntimeAway, RuntimeFault
+from codehub.runtimes.errors import NotFound, RegistryAway, RuntimeAway, RuntimeFault
 from codehub.runtimes.protocols import Runtime
 
 log = structlog.get_logger()
@@ -21,6 +22,7 @@ PING_SECONDS = 5.0
 REGISTRY_SECONDS = 30.0
 """A registry is asked by a pull, which an engine begins only when it has found out what to load."""
 LOOK_SECONDS = 0.5
+LOOKS_BETWEEN_PINGS = 10
 POLICY = BreakerPolicy(failures_to_open=1)
 """One failed ping opens it: a ping asks for nothing but an answer, so its failure is the service's own."""
 
@@ -45,10 +47,12 @@ class Services:
     runtime: Runtime
     now: Callable[[], datetime]
     changed: Callable[[], None]
+    homes_made_on: str | None = None
+    """The engine that was last believed to have them; None before the first time: then it is the one that answers."""
 
     def __post_init__(self) -> None:
         self._since = self.now()
-        self._engine = _Door(Service.RUNTIME, self.runtime.engine, PING_SECONDS, Breaker(since=self._since))
+        self._engine = _Door(Service.RUNTIME, self._same_engine, PING_SECONDS, Breaker(since=self._since))
         self._registries: dict[str, tuple[Registry, _Door]] = {}
 
     def states(self, image: str | None) -> dict[Service, ServiceState]:
@@ -69,7 +73,7 @@ class Services:
     async def away(self, error: RuntimeFault, image: str | None) -> Service | None:
         """The service that is away for everyone, if that is what this error comes from."""
         match error:
-            case RuntimeAway() if await self._is_away(self._engine):
+            case RuntimeAway() | NotFound() if await self._is_away(self._engine):
                 return Service.RUNTIME
             case RegistryAway() if image is not None and await self._is_away(self._door_to(image)):
                 return Service.REGISTRY
@@ -77,13 +81,22 @@ class Services:
                 return None
 
     async def watch(self) -> None:
-        """Try again, with growing pauses, what is away; one that hangs keeps no other from its trial."""
+        """Try again, with growing pauses, what is away; one that hangs keeps no other from its trial. The engine is
+        asked now and then in any case: one that was replaced does what it is told, and nothing of it lasts."""
         async with asyncio.TaskGroup() as group:
-            while True:
+            for look in itertools.count():
                 for door in (self._engine, *(door for _, door in self._registries.values())):
-                    if door.breaker.is_open and not door.turn.locked():
+                    due = door.breaker.is_open or (door is self._engine and look % LOOKS_BETWEEN_PINGS == 0)
+                    if due and not door.turn.locked():
                         group.create_task(self._is_away(door), name=f"try {door.name}")
                 await asyncio.sleep(LOOK_SECONDS)
+
+    async def _same_engine(self) -> None:
+        """One that is not the one that the homes were made on is as good as none: it would be asked for other homes."""
+        seen = await self.runtime.engine()
+        self.homes_made_on = self.homes_made_on or seen
+        if seen != self.homes_made_on:
+            raise RuntimeAway(f"the engine is {seen}, but the homes were made on {self.homes_made_on}")
 
     def _door_to(self, image: str) -> _Door:
         host = registry_of(image)
