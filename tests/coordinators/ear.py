@@ -20,11 +20,11 @@ class Said:
 
     @property
     def event(self) -> str:
-        return str(json.loads(self.text)["event"])
+        return self.text.partition("\n")[0]
 
     @property
     def data(self) -> dict[str, Any]:
-        data: dict[str, Any] = json.loads(self.text)["data"]
+        data: dict[str, Any] = json.loads(self.text.partition("\n")[2])
         return data
 
 

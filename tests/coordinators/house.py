@@ -19,6 +19,7 @@ from codehub.coordinators.installation import Parts, assemble
 from codehub.coordinators.leadership import Fence
 from codehub.coordinators.supervisor import Supervisor
 from codehub.coordinators.workspace_controller import WorkspaceController
+from codehub.decide.idle import IdlePolicy
 from codehub.model.sightings import SeenArchive
 from codehub.model.states import Desired, Phase
 from codehub.model.workspace import Request, RequestKind, Workspace
@@ -34,6 +35,7 @@ T = TypeVar("T")
 
 IMAGE = "ide"
 INSTALLATION = "house"
+IDLE_POLICY = IdlePolicy(standby_after_seconds=600, archive_after_seconds=1800)
 _TEMPLATE = text("INSERT INTO templates (id, name, image_ref, status, port) VALUES (:id, :name, :image, 'ready', 80)")
 
 
@@ -101,7 +103,7 @@ class House:
         parts = Parts(
             database_url=self.database_url,
             hints=Hints(self.redis, f"{self.prefix}:wake"),
-            pages=PageEvents(self.redis, f"{self.prefix}:sse"),
+            pages=PageEvents(self.redis, f"{self.prefix}:sse", IDLE_POLICY),
             runtime=runtime,
             fence=fence,
             archives=NoArchives(),

@@ -20,7 +20,7 @@ from codehub.store.protocols import Seat
 from codehub.store.seat import PostgresSeat
 from codehub.store.tables import workspaces
 from tests.coordinators.ear import Ear, listening
-from tests.coordinators.house import House
+from tests.coordinators.house import IDLE_POLICY, House
 from tests.coordinators.sessions import kill_leader
 
 OBSERVER, CONTROLLER, EVERYBODY = "wake:ob", "wake:wc", "sse:all"
@@ -77,7 +77,7 @@ async def post(house: House) -> AsyncIterator[Post]:
         listener = EventListener(
             post.open_store,
             Hints(house.redis, f"{house.prefix}:wake"),
-            PageEvents(house.redis, f"{house.prefix}:sse"),
+            PageEvents(house.redis, f"{house.prefix}:sse", IDLE_POLICY),
         )
         supervisor = Supervisor(
             [listener],

@@ -12,6 +12,8 @@ from codehub.store.protocols import Channel, FeedStore, Notice, Seat
 
 GATHER_SECONDS = 0.005
 """What arrives within this time is read in one query."""
+MEND_SECONDS = 1.0
+"""How soon after a lost event everybody is told to look for themselves."""
 
 
 @dataclass
@@ -28,7 +30,7 @@ class EventListener:
         await store.listen(heard.put_nowait)
         await self._announce_gap()
         while True:
-            notices = {await heard.get()}
+            notices = {await self._next(heard)}
             await asyncio.sleep(GATHER_SECONDS)
             while not heard.empty():
                 notices.add(heard.get_nowait())
@@ -42,7 +44,18 @@ class EventListener:
         await self.hints.wake(Listener.CONTROLLER)
         await self.pages.resync()
 
+    async def _next(self, heard: asyncio.Queue[Notice]) -> Notice:
+        """What is to be passed on. What was lost before is made up for as soon as that can be."""
+        while True:
+            try:
+                async with asyncio.timeout(MEND_SECONDS if self.pages.something_was_lost else None):
+                    return await heard.get()
+            except TimeoutError:
+                await self.pages.resync()
+
     async def _pass_on(self, store: FeedStore, notices: set[Notice]) -> None:
+        if self.pages.something_was_lost:
+            await self.pages.resync()
         for notice in notices:
             if notice.channel is Channel.WAKE:
                 await self.hints.wake(Listener.CONTROLLER, notice.workspace_id)
@@ -51,5 +64,4 @@ class EventListener:
                 await self.pages.deleted(notice.owner_user_id, notice.workspace_id)
         updated = [notice.workspace_id for notice in notices if notice.channel is Channel.SSE]
         if updated:
-            for workspace in await store.shown(updated):
-                await self.pages.updated(workspace)
+            await self.pages.updated(await store.shown(updated))

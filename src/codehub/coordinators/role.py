@@ -19,9 +19,12 @@ from codehub.coordinators.supervisor import Report
 from codehub.coordinators.template_keeper import TemplateKeeper
 from codehub.errors import CodehubError
 from codehub.settings import Settings
+from codehub.settings.idle_times import idle_policy
 from codehub.store.engine import single
 from codehub.store.identity import installation_id
 from codehub.store.self_test import require_direct_connection
+from codehub.telemetry.metrics import Metrics, fresh
+from codehub.telemetry.traces import Traces
 
 log = structlog.get_logger()
 
@@ -32,6 +35,8 @@ class CoordinatorRole:
     database_url: str
     redis_url: str
     archive_store: ObjectStore
+    metrics: Metrics = field(default_factory=fresh)
+    traces: Traces = field(default_factory=Traces)
     reports: dict[str, Report] = field(default_factory=dict)
     """What health tells; empty until the coordinators could be put together."""
 
@@ -63,12 +68,14 @@ class CoordinatorRole:
                 Parts(
                     database_url=self.database_url,
                     hints=hints,
-                    pages=PageEvents(redis, self.settings.redis_channel.sse_prefix),
+                    pages=PageEvents(redis, self.settings.redis_channel.sse_prefix, idle_policy(self.settings)),
                     runtime=runtime,
                     fence=fence,
                     archives=StoreLook(self.archive_store),
                     coordinator=self.settings.coordinator,
                     reconciler=self.settings.reconciler,
+                    metrics=self.metrics,
+                    traces=self.traces,
                 )
             )
             keeper = TemplateKeeper(
