@@ -58,6 +58,21 @@ async def test_a_hint_during_a_pass_leads_to_one_more() -> None:
     assert await due(busy)
 
 
+async def test_hints_gather_for_as_long_as_the_last_pass_took() -> None:
+    moment = 0.0
+    busy = Ticker(Rhythm(NEVER, NEVER, 30.0), lambda: moment, lambda: 0.5)
+    await busy.next()
+    moment = 5.0
+    busy.hint()
+    waiting = asyncio.create_task(busy.next())
+    for _ in range(3):
+        await asyncio.sleep(0)
+    busy.hint()
+    assert not waiting.done()
+    await waiting
+    assert not await due(busy, within=0.3)
+
+
 async def test_the_interval_is_short_while_there_is_work_and_long_afterwards() -> None:
     moment = 0.0
     busy = Ticker(Rhythm(NEVER, SOON, 30.0), lambda: moment, lambda: 0.5)
