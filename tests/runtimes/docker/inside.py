@@ -1,14 +1,19 @@
 """Workspaces on the real engine, seen from inside."""
 
 import asyncio
+import os
 import uuid
 from dataclasses import dataclass
 from typing import Any
+
+import pytest
 
 from codehub.model.workspace import incarnation_name
 from codehub.runtimes.docker.runtime import DockerRuntime
 from codehub.runtimes.protocols import Instance, InstanceSpec, Resources, VolumeSpec
 from tests.runtimes.docker.tool_image import PORT
+
+root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 
 LIMITS = Resources(memory_bytes=64 * 1024**2, cpus=0.5, pids=32)
 

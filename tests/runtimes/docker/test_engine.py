@@ -14,7 +14,7 @@ from codehub.runtimes.docker import images, labels
 from codehub.runtimes.docker.api import fault_of
 from codehub.runtimes.docker.runtime import DockerRuntime
 from codehub.runtimes.errors import ImageUnavailable, RegistryAway, RuntimeAway, RuntimeFault
-from tests.runtimes.docker.inside import House
+from tests.runtimes.docker.inside import House, root_only
 from tests.runtimes.docker.line import line_to_engine
 from tests.runtimes.docker.tidy import clear
 from tests.runtimes.docker.tool_image import HOST
@@ -98,6 +98,7 @@ async def test_the_identity_changes_with_the_homes_and_not_with_the_engine(house
     assert await house.runtime.engine() != before
 
 
+@root_only
 async def test_findings_are_few_where_codehub_runs_as_root(house: House) -> None:
     await house.workspace()
     assert await house.runtime.findings() == [

@@ -1,15 +1,12 @@
 """The rules on the host: written twice as once, gone without a trace, and missed where they are not in force."""
 
 import asyncio
-import os
 import uuid
 from ipaddress import IPv4Network
 
-import pytest
-
 from codehub.runtimes import host
 from codehub.runtimes.docker.firewall import Firewall
-from tests.runtimes.docker.inside import House
+from tests.runtimes.docker.inside import House, root_only
 
 
 async def rules_of(firewall: Firewall) -> list[str]:
@@ -18,7 +15,7 @@ async def rules_of(firewall: Firewall) -> list[str]:
     return [line for line in listed.decode().splitlines() if firewall.bridge in line]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root has a firewall to change")
+@root_only
 async def test_rules_written_twice_are_there_once_and_gone_at_once() -> None:
     firewall = Firewall(f"ch-{uuid.uuid4().hex[:12]}", lambda: None)
     await firewall.apply()
@@ -44,6 +41,7 @@ async def test_the_hosts_name_servers_come_before_what_is_barred() -> None:
         assert rules.index(f"-A ch-none-away -d {server} -p udp --dport 53 -j RETURN") < first_refusal
 
 
+@root_only
 async def test_rules_that_somebody_threw_out_are_missed_and_come_back_with_a_start(house: House) -> None:
     await house.workspace()
     network = house.runtime._network

@@ -11,7 +11,7 @@ import pytest
 from codehub.runtimes.docker.runtime import DockerRuntime
 from codehub.runtimes.docker.volumes import DockerVolumes
 from codehub.runtimes.errors import NotFound
-from tests.runtimes.docker.inside import House
+from tests.runtimes.docker.inside import House, root_only
 from tests.runtimes.docker.tool_image import HOST, SOCKET
 
 
@@ -50,7 +50,7 @@ async def test_what_a_home_holds_is_counted_the_same_by_us_and_by_the_engine(hou
     assert abs(ours - theirs) < 65536
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root reaches the folders of volumes")
+@root_only
 async def test_a_home_of_any_depth_is_counted_and_deleted(house: House) -> None:
     home = house.home()
     await house.runtime.volumes.create(home)

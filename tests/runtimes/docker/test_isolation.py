@@ -4,7 +4,7 @@ from ipaddress import IPv4Interface
 
 from codehub.runtimes.docker import container
 from codehub.runtimes.protocols import InstanceState
-from tests.runtimes.docker.inside import LIMITS, House
+from tests.runtimes.docker.inside import LIMITS, House, root_only
 from tests.runtimes.docker.outside import address_of, host_addresses, outside_world, service_of_the_host
 from tests.runtimes.docker.tidy import fetch
 
@@ -89,6 +89,7 @@ async def test_neighbours_cannot_talk(house: House) -> None:
     assert not await house.reaches(neighbour, address_of(workspace), 8080)
 
 
+@root_only
 async def test_the_host_is_closed_to_it_by_our_rules(house: House) -> None:
     workspace = await house.workspace()
     gateway = str(IPv4Interface(f"{address_of(workspace)}/16").network[1])
@@ -100,12 +101,14 @@ async def test_the_host_is_closed_to_it_by_our_rules(house: House) -> None:
         assert any("this host" in finding for finding in await house.runtime.findings())
 
 
+@root_only
 async def test_the_metadata_address_is_refused_at_once(house: House) -> None:
     workspace = await house.workspace()
     code, said = await house.run(workspace, f"nc -w 5 {METADATA} 80 < /dev/null")
     assert (code, "refused" in said) == (1, True)
 
 
+@root_only
 async def test_names_are_resolved_and_the_world_outside_is_reached(house: House) -> None:
     workspace = await house.workspace()
     assert address_of(workspace) in await house.says(workspace, f"nslookup {workspace.name} 127.0.0.11")
@@ -113,6 +116,7 @@ async def test_names_are_resolved_and_the_world_outside_is_reached(house: House)
         assert await house.reaches(workspace, address, port)
 
 
+@root_only
 async def test_a_network_that_is_barred_is_not_reached(house: House) -> None:
     """The same place as above, once the host has a route of its own into it and the rules were written anew."""
     workspace = await house.workspace()

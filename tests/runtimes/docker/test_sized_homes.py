@@ -10,9 +10,11 @@ import pytest
 from codehub.runtimes.docker.commands import run
 from codehub.runtimes.docker.runtime import DockerRuntime
 from codehub.runtimes.errors import InUse, RuntimeFault
-from tests.runtimes.docker.inside import House
+from tests.runtimes.docker.inside import House, root_only
 from tests.runtimes.docker.tidy import clear
 from tests.runtimes.docker.tool_image import HOST
+
+pytestmark = root_only
 
 MIB = 1024**2
 SIZE = 24 * MIB

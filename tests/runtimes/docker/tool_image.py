@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from codehub.runtimes.docker.container import USER
+
 SOCKET = Path("/var/run/docker.sock")
 HOST = f"unix://{SOCKET}"
 BUSYBOX = Path("/usr/bin/busybox")
@@ -49,12 +51,17 @@ def make(name: str, host: str = HOST) -> None:
 
 
 def root() -> bytes:
-    """Its only layer."""
+    """Its only layer. It lacks the home, which root gives its owner by itself; anybody else needs an image with it."""
+    homes = [] if os.geteuid() == 0 else ["home/coder"]
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as archive:
         for folder, mode in {"bin": 0o755, "home": 0o755, "tmp": 0o1777, "proc": 0o555, "etc": 0o755}.items():
             entry = tarfile.TarInfo(folder)
             entry.type, entry.mode = tarfile.DIRTYPE, mode
+            archive.addfile(entry)
+        for home in homes:
+            entry = tarfile.TarInfo(home)
+            entry.type, entry.mode, entry.uid, entry.gid = tarfile.DIRTYPE, 0o755, USER, USER
             archive.addfile(entry)
         for name, program in {"bin/busybox": BUSYBOX.read_bytes(), "bin/serve": SCRIPT.encode()}.items():
             entry = tarfile.TarInfo(name)
