@@ -4,6 +4,7 @@ here."""
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import asyncpg
@@ -104,9 +105,7 @@ async def owner_of(reads: asyncpg.Pool, workspace_id: UUID) -> UUID | None:
     return owner
 
 
-async def history(
-    reads: asyncpg.Pool, workspace_id: UUID, before: int | None, limit: int
-) -> Sequence[dict[str, object]]:
+async def history(reads: asyncpg.Pool, workspace_id: UUID, before: int | None, limit: int) -> Sequence[dict[str, Any]]:
     """Newest first, from the event before this one on."""
     return [dict(row) for row in await reads.fetch(_HISTORY, workspace_id, before, limit)]
 

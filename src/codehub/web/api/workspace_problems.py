@@ -1,0 +1,120 @@
+"""What can be refused to somebody about workspaces and templates."""
+
+from codehub.store.admission import LimitReached
+from codehub.web.problems import Missing, Refused
+
+RETRY_AFTER_SECONDS = 30
+"""At a limit nothing is gained by asking at once: somebody has to stop something."""
+
+
+class NoSuchWorkspace(Missing):
+    def __init__(self) -> None:
+        super().__init__("There is no such workspace.")
+
+
+class NoSuchTemplate(Missing):
+    def __init__(self) -> None:
+        super().__init__("There is no such template.")
+
+
+class UnknownTemplate(Refused):
+    status = 422
+    code = "unknown_template"
+
+    def __init__(self) -> None:
+        super().__init__("There is no template of this name or id; see GET /api/v1/templates.")
+
+
+class AboveTemplate(Refused):
+    """Only an administrator gives more than an administrator has set."""
+
+    status = 422
+    code = "above_template"
+
+
+class AboveCeiling(Refused):
+    status = 422
+    code = "above_ceiling"
+
+
+class Conflict(Refused):
+    """It cannot be done as things are now."""
+
+    status = 409
+
+
+class NameTaken(Conflict):
+    code = "name_taken"
+
+    def __init__(self, what: str = "workspace") -> None:
+        super().__init__(f"There is a {what} of this name already.")
+
+
+class NotYet(Conflict):
+    code = "not_yet"
+
+    def __init__(self) -> None:
+        super().__init__("Homes cannot be archived yet.")
+
+
+class InError(Conflict):
+    code = "in_error"
+
+    def __init__(self) -> None:
+        super().__init__("It is in ERROR, where it cannot start. Recover it.")
+
+
+class NotInError(Conflict):
+    code = "not_in_error"
+
+    def __init__(self) -> None:
+        super().__init__("It is not in ERROR: there is nothing to recover from.")
+
+
+class RequestPending(Conflict):
+    code = "request_pending"
+
+    def __init__(self) -> None:
+        super().__init__("Another request for it is still to be answered.")
+
+
+class NotRunning(Conflict):
+    code = "not_running"
+
+    def __init__(self) -> None:
+        super().__init__("It has no container at the moment, and so nothing to tell of one.")
+
+
+class BuiltIn(Conflict):
+    code = "built_in"
+
+
+class TemplateUsed(Conflict):
+    code = "in_use"
+
+    def __init__(self) -> None:
+        super().__init__("There are workspaces that run it. Delete them first.")
+
+
+class RuntimeUnavailable(Refused):
+    status = 503
+    code = "runtime_away"
+
+    def __init__(self) -> None:
+        super().__init__("Where workspaces run, nobody answers at the moment; try again.", headers={"Retry-After": "5"})
+
+
+class TooManyRunning(Refused):
+    """The limit, and the owner's own running workspaces for them to choose from."""
+
+    status = 429
+    code = "limit_reached"
+
+    def __init__(self, reached: LimitReached) -> None:
+        super().__init__(
+            f"{'Everybody together' if reached.everybody else 'One user'} may have {reached.limit} running; stop one.",
+            headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
+            limit=reached.limit,
+            everybody=reached.everybody,
+            running=[{"id": str(each.id), "name": each.name} for each in reached.running],
+        )

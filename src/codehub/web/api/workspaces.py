@@ -1,0 +1,146 @@
+"""One's own workspaces: made, listed, looked at and deleted."""
+
+from uuid import UUID, uuid4
+
+from fastapi import APIRouter, Request, Response
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from codehub.decide.idle import NEVER
+from codehub.model.accounts import Caller
+from codehub.model.states import Desired, Phase
+from codehub.settings import Settings
+from codehub.store import listing
+from codehub.store import templates as stored_templates
+from codehub.store.listing import Wanted
+from codehub.store.wishes import NewWorkspace
+from codehub.web import paging
+from codehub.web.api.answers import answer, one_workspace, page_of_workspaces
+from codehub.web.api.refusals import BODY, refusals
+from codehub.web.api.schemas.filters import Filter
+from codehub.web.api.schemas.wishes import NewWorkspaceBody
+from codehub.web.api.schemas.workspace import Workspace
+from codehub.web.api.schemas.workspaces import Deleted, WorkspacePage
+from codehub.web.api.workspace_problems import (
+    AboveCeiling,
+    AboveTemplate,
+    NameTaken,
+    NoSuchWorkspace,
+    UnknownTemplate,
+)
+from codehub.web.callers import Reader, Worker
+from codehub.web.idempotency import OnlyOnce
+from codehub.web.parts import parts_of
+from codehub.web.wishing import Wishing
+
+router = APIRouter(tags=["workspaces"])
+
+FOREIGN_KEY_VIOLATION = "23503"
+
+
+@router.get("/workspaces", response_model=WorkspacePage, responses=refusals(401, 403, 422))
+async def list_workspaces(request: Request, narrowed: Filter, caller: Reader) -> Response:
+    """The caller's living workspaces, newest first. `next` says where the next page begins."""
+    return await a_page(request, narrowed.wanted(caller.user_id))
+
+
+async def a_page(request: Request, wanted: Wanted) -> Response:
+    """Of what is wanted, which is one more than shall be shown."""
+    parts = parts_of(request)
+    shown, last = paging.cut(await listing.page(parts.reads, wanted), wanted.limit - 1)
+    following = paging.after(listing.Position(last.created_at, last.id)) if last is not None else None
+    return await page_of_workspaces(parts, shown, following)
+
+
+@router.post("/workspaces", status_code=201, response_model=Workspace, responses=refusals(*BODY, 401, 403, 409, 429))
+async def create_workspace(request: Request, body: NewWorkspaceBody, caller: Worker, once: OnlyOnce) -> Response:
+    """Make a workspace, and start it unless STANDBY is wished. Its place among the running ones is taken with it."""
+    refuse_above_ceiling(parts_of(request).settings, body.standby_after_seconds, body.archive_after_seconds)
+
+    async def work(connection: AsyncConnection) -> Response:
+        new = await _new(connection, body, caller)
+        try:
+            await Wishing(request, caller, connection).create(new, body.desired_state)
+        except IntegrityError as error:
+            if getattr(error.orig, "sqlstate", None) == FOREIGN_KEY_VIOLATION:
+                raise UnknownTemplate from error
+            raise NameTaken from error
+        shown = await listing.one_with(connection, new.id)
+        return await one_workspace(parts_of(request), shown, 201, {"Location": f"/api/v1/workspaces/{new.id}"})
+
+    return await once(caller, work)
+
+
+async def _new(connection: AsyncConnection, body: NewWorkspaceBody, caller: Caller) -> NewWorkspace:
+    template = await stored_templates.find(connection, body.template)
+    if template is None:
+        raise UnknownTemplate
+    resources = body.resources.given()
+    for name, asked in resources.items():
+        given = template.resources.get(name)
+        if given is not None and asked > given and not caller.administers:
+            raise AboveTemplate(f"{name} is at most {given:g} with this template.", at=f"resources.{name}")
+    return NewWorkspace(
+        id=uuid4(),
+        owner_user_id=caller.user_id,
+        name=body.name,
+        template_id=template.id,
+        description=body.description,
+        memo=body.memo,
+        git_url=body.git_url,
+        resources=resources,
+        standby_after_seconds=body.standby_after_seconds,
+        archive_after_seconds=body.archive_after_seconds,
+    )
+
+
+def refuse_above_ceiling(settings: Settings, standby: int | None, archive: int | None) -> None:
+    """Never is above every ceiling."""
+    ceilings = {
+        "standby_after_seconds": (standby, settings.ttl.standby_ceiling_seconds),
+        "archive_after_seconds": (archive, settings.ttl.archive_ceiling_seconds),
+    }
+    for field, (asked, ceiling) in ceilings.items():
+        if asked is not None and ceiling != NEVER and (asked == NEVER or asked > ceiling):
+            raise AboveCeiling(f"{field} is at most {ceiling} here.", at=field)
+
+
+@router.get("/workspaces/{workspace_id}", response_model=Workspace, responses=refusals(401, 403, 404, 422))
+async def get_workspace(request: Request, workspace_id: UUID, caller: Reader) -> Response:
+    """One workspace with its explanation. `ETag` names its version, for `If-Match`."""
+    parts = parts_of(request)
+    found = await listing.one(parts.reads, workspace_id, whose(caller))
+    if found is None:
+        raise NoSuchWorkspace
+    return await one_workspace(parts, found)
+
+
+def whose(caller: Caller) -> UUID | None:
+    """Whose workspaces a caller may act on; None for everybody's."""
+    return None if caller.administers else caller.user_id
+
+
+@router.delete(
+    "/workspaces/{workspace_id}",
+    status_code=202,
+    response_model=Deleted,
+    responses={200: {"model": Deleted, "description": "Nothing is left of it."}, **refusals(401, 403, 404, 422)},
+)
+async def delete_workspace(request: Request, workspace_id: UUID, caller: Worker) -> Response:
+    """Delete a workspace with its home. Asked for again it answers the same, as long as its row is kept; how far it is
+    can be read from `phase`, here and in its history."""
+    async with parts_of(request).writes.begin() as connection:
+        wishing = Wishing(request, caller, connection)
+        workspace = await wishing.found(workspace_id, deleted=True)
+        if workspace.deleted_at is None:
+            await wishing.wish(workspace, Desired.DELETED)
+            workspace = await wishing.found(workspace_id, deleted=True)
+    gone = workspace.phase is Phase.DELETED
+    content = {
+        "id": workspace.id,
+        "name": workspace.name,
+        "deleted_at": workspace.deleted_at,
+        "phase": workspace.phase,
+        "undo_until": None,
+    }
+    return answer(content, 200 if gone else 202)
