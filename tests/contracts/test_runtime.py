@@ -222,6 +222,23 @@ async def test_the_last_lines_that_it_printed_can_be_read(kit: RuntimeKit, runti
         _ = [piece async for piece in runtime.instances.logs("0" * 64, 10)]
 
 
+async def test_what_it_prints_can_be_followed_until_it_ends(kit: RuntimeKit, runtime: Runtime) -> None:
+    instance = await kit.running(runtime)
+    printed = b""
+
+    async def follow() -> None:
+        nonlocal printed
+        async for piece in runtime.instances.logs(instance.id, 10, follow=True):
+            printed += piece
+
+    async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+        following = tasks.create_task(follow())
+        while b"listening" not in printed:
+            await asyncio.sleep(0.02)
+        assert not following.done()
+        await kit.kill(instance)
+
+
 async def test_what_it_uses_can_be_read(kit: RuntimeKit, runtime: Runtime) -> None:
     instance = await kit.running(runtime)
     stats = await runtime.instances.stats(instance.id)

@@ -20,6 +20,7 @@ from codehub.runtimes.protocols import (
 )
 
 IMAGE_BYTES = 100 * 1024**2
+LOOK_SECONDS = 0.05
 
 
 class MemoryRuntime:
@@ -146,9 +147,12 @@ class MemoryInstances:
                 del self._engine.containers[instance_id]
                 self._engine.announce(self._installation, container.spec.workspace_id)
 
-    async def logs(self, instance_id: str, tail: int) -> AsyncGenerator[bytes, None]:
-        for line in self._engine.behaviour(self._known(instance_id)).logs[-tail:]:
+    async def logs(self, instance_id: str, tail: int, *, follow: bool = False) -> AsyncGenerator[bytes, None]:
+        container = self._known(instance_id)
+        for line in self._engine.behaviour(container).logs[-tail:]:
             yield line
+        while follow and instance_id in self._engine.containers and container.seen.state is InstanceState.RUNNING:
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def stats(self, instance_id: str) -> Stats:
         async with self._engine.call(Call.STATS, instance_id):

@@ -114,8 +114,8 @@ class Instances(Protocol):
     async def stop(self, instance_id: str, grace_seconds: float) -> None:
         """Ask it to end, kill it after the grace, and remove it. Gone already is fine."""
 
-    def logs(self, instance_id: str, tail: int) -> AsyncGenerator[bytes, None]:
-        """The last lines that it printed."""
+    def logs(self, instance_id: str, tail: int, *, follow: bool = False) -> AsyncGenerator[bytes, None]:
+        """The last lines that it printed; with `follow` also what it prints from then on, until it ends."""
 
     async def stats(self, instance_id: str) -> Stats: ...
 

@@ -21,6 +21,7 @@ LOOK_SECONDS = 30.0
 ACT_SECONDS = 120.0
 """To act it may take longer: a large home is deleted file by file while the call waits. A pull has no end set."""
 LIMITS = aiohttp.ClientTimeout(total=ACT_SECONDS, sock_connect=CONNECT_SECONDS)
+ENDLESS = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
 READS = ("GET", "HEAD")
 GOING_DOWN = ("shutting down", "database not open", "context canceled", "transport is closing")
 """What an engine says while it stops: its containers and its list of volumes are gone before its last answer."""
@@ -64,7 +65,8 @@ class DockerApi:
 
     @asynccontextmanager
     async def stream(self, path: str, params: Mapping[str, str]) -> AsyncIterator[aiohttp.StreamReader]:
-        async with translated(), self.client._query(path, params=params) as response:  # noqa: SLF001
+        """Lasts as long as the engine has something to say."""
+        async with translated(), self.client._query(path, params=params, timeout=ENDLESS) as response:  # noqa: SLF001
             yield response.content
 
     async def close(self) -> None:

@@ -170,11 +170,11 @@ class DockerInstances:
                 async with translated():
                     await doomed.wait(condition="removed", timeout=aiohttp.ClientTimeout(total=ACT_SECONDS))
 
-    async def logs(self, instance_id: str, tail: int) -> AsyncGenerator[bytes, None]:
+    async def logs(self, instance_id: str, tail: int, *, follow: bool = False) -> AsyncGenerator[bytes, None]:
         """Both streams as they came, each piece in a frame whose header ends with its length. A workspace prints what
         it likes, so nothing is decoded here."""
         await self._require(instance_id)
-        params = {"stdout": "1", "stderr": "1", "tail": str(tail)}
+        params = {"stdout": "1", "stderr": "1", "tail": str(tail), "follow": str(int(follow))}
         async with self._api.stream(f"containers/{instance_id}/logs", params) as content:
             while len(header := await content.read(FRAME_HEADER_BYTES)) == FRAME_HEADER_BYTES:
                 yield await content.readexactly(int.from_bytes(header[4:]))

@@ -21,13 +21,13 @@ from codehub.runtimes.errors import ImageUnavailable, NotFound, RuntimeFault
 from codehub.runtimes.local import limits, sandbox, usage
 from codehub.runtimes.local.edge import translated
 from codehub.runtimes.local.folders import Folders
-from codehub.runtimes.local.log import last_lines
+from codehub.runtimes.local.log import Reading
 from codehub.runtimes.local.process import all_gone
 from codehub.runtimes.local.records import LOCK, SHIM_LOG, Life, Plan, Record
 from codehub.runtimes.local.tool import Tool, Tools
 from codehub.runtimes.local.users import user_of
 from codehub.runtimes.local.volumes import LocalVolumes
-from codehub.runtimes.protocols import Instance, InstanceSpec, PullProgress, Stats
+from codehub.runtimes.protocols import Instance, InstanceSpec, InstanceState, PullProgress, Stats
 
 PROBE_SECONDS = 1.5
 LOOK_SECONDS = 0.2
@@ -234,13 +234,22 @@ class LocalInstances:
                 self._folders.throw_away(record.plan.inside)
                 self._folders.throw_away(folder)
 
-    async def logs(self, instance_id: str, tail: int) -> AsyncGenerator[bytes, None]:
+    async def logs(self, instance_id: str, tail: int, *, follow: bool = False) -> AsyncGenerator[bytes, None]:
         """Both streams as they came, line by line. A workspace prints what it likes, so nothing is decoded here."""
         with translated():
             await asyncio.to_thread(self._require, instance_id)
-            lines = await asyncio.to_thread(last_lines, self._folders.instance(instance_id), tail)
+            reading = Reading(self._folders.instance(instance_id))
+            lines = await asyncio.to_thread(reading.last_lines, tail)
         for line in lines:
             yield line
+        while follow:
+            follow = await asyncio.to_thread(self._runs, instance_id)  # asked first: last words are read after it
+            yield await asyncio.to_thread(reading.more)
+            await asyncio.sleep(LOOK_SECONDS if follow else 0)
+
+    def _runs(self, instance_id: str) -> bool:
+        record = Record.read(self._folders.instance(instance_id))
+        return record is not None and record.instance().state is InstanceState.RUNNING
 
     async def stats(self, instance_id: str) -> Stats:
         with translated():

@@ -36,11 +36,41 @@ def older(path: Path) -> Path:
     return path.with_name(f"{path.name}.1")
 
 
-def last_lines(folder: Path, count: int) -> list[bytes]:
-    """The newest lines, across both parts. Blocks."""
-    lines: deque[bytes] = deque(maxlen=count)
-    for path in (older(folder / LOG), folder / LOG):
-        if path.exists():
+class Reading:
+    """A way through the log of one instance, as far as it was read. Blocks."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / LOG
+        self._file_number = 0
+        self._at = 0
+
+    def last_lines(self, count: int) -> list[bytes]:
+        """The newest lines, across both parts."""
+        lines: deque[bytes] = deque(maxlen=count)
+        for path in (older(self._path), self._path):
+            lines.extend(self._rest(path, 0).splitlines(keepends=True))
+        return list(lines)
+
+    def more(self) -> bytes:
+        """What was printed since. A part that became full meanwhile is read to its end first."""
+        if self._file_number == _number(self._path):
+            return self._rest(self._path, self._at)
+        last = self._rest(older(self._path), self._at) if self._file_number == _number(older(self._path)) else b""
+        return last + self._rest(self._path, 0)
+
+    def _rest(self, path: Path, start: int) -> bytes:
+        try:
             with path.open("rb") as file:
-                lines.extend(file)
-    return list(lines)
+                file.seek(start)
+                found = file.read()
+                self._file_number, self._at = os.fstat(file.fileno()).st_ino, file.tell()
+                return found
+        except FileNotFoundError:
+            return b""
+
+
+def _number(path: Path) -> int:
+    try:
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return 0

@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from codehub.runtimes.local import limits, network, sandbox
-from codehub.runtimes.local.log import Log, last_lines
+from codehub.runtimes.local.log import Log, Reading
 from codehub.runtimes.local.process import Process, all_gone, children
 from codehub.runtimes.local.records import ETC, Life, Plan
 
@@ -167,7 +167,7 @@ class Shim:
         """It did not even come to the gate."""
         while self._keep(output):
             continue
-        said = b" ".join(line.strip() for line in last_lines(self._folder, 2)).decode(errors="replace")
+        said = b" ".join(line.strip() for line in Reading(self._folder).last_lines(2)).decode(errors="replace")
         return f"could not be started: {said}"
 
     def _keep(self, output: int) -> bool:
