@@ -1,0 +1,100 @@
+"""Live events: `GET /events`."""
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from starlette.types import Receive, Scope, Send
+
+from codehub.model.accounts import Caller
+from codehub.web.api.refusals import refusals
+from codehub.web.callers import Reader
+from codehub.web.parts import Parts, parts_of
+from codehub.web.problems import ScopeMissing
+
+router = APIRouter(tags=["events"])
+
+SLOW_SECONDS = 30.0
+"""A reader that takes nothing for this long is cut off."""
+
+_EXAMPLE = """retry: 2000
+
+id: 1
+event: snapshot
+data: {"workspaces": [], "part": 1, "complete": true}
+
+id: 2
+event: workspace_updated
+data: {"id": "0b7c1c2e-5f0e-4c44-9f1c-6c1a2f6f3d10", "name": "garden", "phase": "RUNNING"}
+
+id: 3
+event: heartbeat
+data: {}
+
+"""
+_ANSWER = {
+    "description": "Server-sent events, until either side ends it.",
+    "content": {"text/event-stream": {"schema": {"type": "string"}, "example": _EXAMPLE}},
+}
+
+
+class EventStream(Response):
+    """Sends events until the reader goes, falls behind, or may no longer read."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, parts: Parts, caller: Caller, *, everyones: bool) -> None:
+        # The last one is for nginx, which would otherwise hold events back until its buffer is full.
+        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self._parts = parts
+        self._caller = caller
+        self._everyones = everyones
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 (as ASGI calls it)
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        streams = self._parts.streams
+        async with streams.opened(self._caller, everyones=self._everyones) as stream:
+            leaving = asyncio.create_task(_until_gone(receive), name="reader of a stream")
+            leaving.add_done_callback(lambda _: stream.end())
+            try:
+                async for event in streams.sent(stream, self._parts.settings.events.heartbeat_seconds):
+                    async with asyncio.timeout(SLOW_SECONDS):
+                        await send({"type": "http.response.body", "body": event, "more_body": True})
+            except TimeoutError:
+                return
+            finally:
+                gone = leaving.done()
+                leaving.cancel()
+                await asyncio.wait([leaving])
+        if not gone:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+@router.get(
+    "/events",
+    response_class=EventStream,
+    responses={200: _ANSWER, **refusals(401, 403, 422)},
+)
+async def stream_events(
+    request: Request,
+    caller: Reader,
+    everyones: Annotated[
+        bool, Query(alias="all", description="For administrators: the workspaces of everybody, not only their own.")
+    ] = False,
+) -> EventStream:
+    """What happens to the caller's workspaces, as server-sent events.
+
+    First `snapshot` (`{workspaces, part, complete}`; where there are many, in parts from 1 on until `complete`), then
+    `workspace_updated` (the whole workspace), `workspace_deleted` (`{id}`) and `workspace_progress` (`{id, stage,
+    bytes, total, rate, eta, waiting, service}`) as they happen, and `heartbeat` when nothing does. After a `resync`,
+    which says that something may have been missed, a new `snapshot` follows by itself. A stream that ends, for
+    whatever reason, is to be opened again: it begins with a snapshot, so `Last-Event-ID` is not needed."""
+    if everyones and not caller.administers:
+        raise ScopeMissing("Only an administrator may do this.")
+    return EventStream(parts_of(request), caller, everyones=everyones)

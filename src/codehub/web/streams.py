@@ -1,0 +1,190 @@
+"""The event streams that this process serves: what is heard once is passed on to everybody whom it concerns."""
+
+import asyncio
+import contextlib
+import random
+from collections import deque
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import asyncpg
+import structlog
+from redis.asyncio import Redis
+
+from codehub.bus.live_notes import LiveNotes
+from codehub.bus.page_channels import PageChannels
+from codehub.bus.page_events import EVERYBODY, PageEvent, to_json
+from codehub.decide.idle import IdlePolicy
+from codehub.decide.show import show
+from codehub.model.accounts import Caller
+from codehub.store.away import FOREIGN
+from codehub.store.pages import Page, pages
+from codehub.store.standing import standing
+
+log = structlog.get_logger(__name__)
+
+EVERYONES = "*"
+"""The channel of those who see what everybody has."""
+WAITING_EVENTS = 256
+"""A reader that has fallen so far behind is cut off; it comes back and begins with a snapshot."""
+AWAY_SECONDS = 1.0
+SNAPSHOTS_AT_ONCE = 4
+"""When Redis comes back all streams want one: they leave connections of the database for others."""
+RETRY_MILLISECONDS = (1000, 3000)
+"""When a reader comes back: not all in the same moment."""
+
+
+@dataclass(eq=False, slots=True)
+class Stream:
+    """One reader. `waiting` holds what it has not been sent yet; events are written once and shared by all streams."""
+
+    caller: Caller
+    channel: str
+    begins_with: bytes | None
+    """What is said before a snapshot, where one is to be sent."""
+    waiting: deque[bytes] = field(default_factory=deque)
+    is_over: bool = False
+    _stirred: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def tell(self, event: bytes) -> None:
+        if len(self.waiting) >= WAITING_EVENTS:
+            self.end()
+        if not self.is_over:
+            self.waiting.append(event)
+            self._stirred.set()
+
+    def begin_anew(self, event: bytes) -> None:
+        """What waits may not be all."""
+        self.begins_with = event
+        self._stirred.set()
+
+    def end(self) -> None:
+        self.is_over = True
+        self.waiting.clear()
+        self._stirred.set()
+
+    async def stirs(self, seconds: float) -> bool:
+        """Whether there is something to do, within so many seconds."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stirred.wait()
+        stirred = self._stirred.is_set()
+        self._stirred.clear()
+        return stirred
+
+
+class Streams:
+    def __init__(self, reads: asyncpg.Pool, redis: Redis, prefix: str, policy: IdlePolicy, recheck: float) -> None:
+        self._reads = reads
+        self._notes = LiveNotes(redis, prefix)
+        self._policy = policy
+        self._recheck_seconds = recheck
+        self._open: dict[str, set[Stream]] = {}
+        self._channels = PageChannels(redis, prefix, self._heard, self._look_again)
+        self._turn = asyncio.Semaphore(SNAPSHOTS_AT_ONCE)
+        self._events = 0
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        tasks = [
+            asyncio.create_task(self._channels.listen(), name="page channels"),
+            asyncio.create_task(self._watch_callers(), name="callers of streams"),
+        ]
+        try:
+            yield
+        finally:
+            self.close_all()
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+
+    @asynccontextmanager
+    async def opened(self, caller: Caller, *, everyones: bool) -> AsyncIterator[Stream]:
+        """A stream that hears of everything from now on; what was before is in its first snapshot."""
+        retry = b"retry: %d\n\n" % random.randint(*RETRY_MILLISECONDS)  # noqa: S311 (spreads, hides nothing)
+        stream = Stream(caller, EVERYONES if everyones else str(caller.user_id), retry)
+        async with self._channels.wanting(stream.channel):
+            self._open.setdefault(stream.channel, set()).add(stream)
+            try:
+                yield stream
+            finally:
+                stream.end()
+                self._open[stream.channel].discard(stream)
+                if not self._open[stream.channel]:
+                    del self._open[stream.channel]
+
+    def close_all(self) -> None:
+        """Every reader is to connect again, elsewhere."""
+        for stream in self._all():
+            stream.end()
+
+    async def sent(self, stream: Stream, heartbeat_seconds: float) -> AsyncIterator[bytes]:
+        """What goes to this reader, until it is over."""
+        while not stream.is_over:
+            if stream.begins_with is not None:
+                async for part in self._anew(stream, stream.begins_with):
+                    yield part
+            while stream.waiting and stream.begins_with is None:
+                yield stream.waiting.popleft()
+            if not await stream.stirs(heartbeat_seconds):
+                yield self._event("heartbeat", b"{}")
+
+    async def _anew(self, stream: Stream, announcement: bytes) -> AsyncIterator[bytes]:
+        """All that the reader may see, in parts where it is much. Whatever was heard before is in it, and what changes
+        while it is read follows it. With the database away it is tried again until it can be read."""
+        yield announcement
+        stream.begins_with, part = None, 0
+        stream.waiting.clear()
+        whose = None if stream.channel == EVERYONES else stream.caller.user_id
+        try:
+            async for page in pages(self._reads, whose, self._turn):
+                part += 1
+                yield self._event("snapshot", await self._part(page, part))
+        except FOREIGN as error:
+            log.debug("snapshot put off", error=repr(error))
+            yield self._event("heartbeat", b"{}")
+            await asyncio.sleep(AWAY_SECONDS)
+            stream.begin_anew(announcement)
+
+    async def _part(self, page: Page, number: int) -> bytes:
+        live = await self._notes.about(page.workspaces)
+        shown = [show(each, live.get(each.id), self._policy) for each in page.workspaces]
+        return to_json({"workspaces": shown, "part": number, "complete": page.is_last})
+
+    def _event(self, name: str, data: bytes) -> bytes:
+        self._events += 1
+        return b"id: %d\nevent: %b\ndata: %b\n\n" % (self._events, name.encode(), data)
+
+    def _heard(self, channel: str, message: bytes) -> None:
+        name, _, data = message.partition(b"\n")
+        event = self._event(name.decode(), data)
+        if channel == EVERYBODY:
+            for stream in self._all():
+                stream.begin_anew(event)
+        for stream in self._open.get(channel, ()):
+            stream.tell(event)
+
+    def _look_again(self) -> None:
+        self._heard(EVERYBODY, PageEvent.RESYNC.encode() + b"\n{}")
+
+    def _all(self) -> Iterable[Stream]:
+        return [stream for streams in self._open.values() for stream in streams]
+
+    async def _watch_callers(self) -> None:
+        """End the streams of those whose session or token is no longer good, or who see more than they may. While the
+        database is away nobody is known to have lost anything."""
+        while True:
+            await asyncio.sleep(self._recheck_seconds)
+            streams = self._all()
+            if not streams:
+                continue
+            try:
+                good = await standing(self._reads, {stream.caller.proof_id for stream in streams})
+            except FOREIGN as error:
+                log.debug("streams not checked", error=repr(error))
+                continue
+            for stream in streams:
+                administers = good.get(stream.caller.proof_id)
+                if administers is None or (stream.channel == EVERYONES and not administers):
+                    stream.end()
