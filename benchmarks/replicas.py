@@ -92,7 +92,12 @@ class Replicas:
 
     async def until_candidates(self) -> None:
         """Every process leads, or waits for its turn."""
-        await self.until(CANDIDATES, lambda count: count == len(self.processes))
+        try:
+            await self.until(CANDIDATES, lambda count: count == len(self.processes))
+        except TimeoutError:
+            for log in self.folder.glob("*.log"):
+                progress(f"{log.stem} said last: {log.read_text()[-2000:]}")
+            raise
         await self.until(LEADER, lambda holder: holder in self.processes)
 
     async def leader(self) -> str:

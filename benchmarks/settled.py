@@ -60,13 +60,13 @@ class Stopwatch(Ticker):
         super().__init__(rhythm, clock.elapsed, random.random)
         self.sent = 0
         self.passes: list[tuple[float, int]] = []
-        self._began: float | None = None
+        self._timed_from: float | None = None
 
     async def next(self) -> None:
-        if self._began is not None:
-            self.passes.append(((time.perf_counter() - self._began) * 1000, self.sent))
+        if self._timed_from is not None:
+            self.passes.append(((time.perf_counter() - self._timed_from) * 1000, self.sent))
         await super().next()
-        self._began, self.sent = time.perf_counter(), 0
+        self._timed_from, self.sent = time.perf_counter(), 0
 
     def note(self, statement: str) -> None:
         self.sent += statement != HEARTBEAT
