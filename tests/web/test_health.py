@@ -92,7 +92,7 @@ async def test_a_part_that_goes_and_comes_back_is_logged_once_each(
         await client.get("/readyz")
         await database_switch.on()
         await until_ready_is(client, "ready")
-    assert [(line["event"], line["part"]) for line in lines] == [
+    assert [(line["event"], line["part"]) for line in lines if "part" in line] == [
         ("part cannot be used", "database"),
         ("part answers again", "database"),
     ]

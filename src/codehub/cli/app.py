@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from codehub.cli import config, image, migrate, serve, stack, workspaces
+from codehub.cli import config, image, migrate, restart, serve, stack, workspaces
 from codehub.errors import CodehubError
 
 app = typer.Typer(
@@ -20,7 +20,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for commands in (stack, workspaces, serve, image, migrate, config):
+for commands in (stack, restart, workspaces, serve, image, migrate, config):
     commands.register(app)
 
 

@@ -1,4 +1,4 @@
-"""`codehub serve` without roles: what answers runs as a child, which is started again whenever it dies."""
+"""`codehub serve` without roles: what answers runs as children, which are started again whenever they die."""
 
 import asyncio
 import signal
@@ -7,59 +7,78 @@ import socket
 import typer
 
 from codehub import clock
+from codehub.errors import CodehubError
 from codehub.settings import Settings
 from codehub.stack.account import current_account
+from codehub.stack.assemble import replica
 from codehub.stack.data_folder import DataFolder
 from codehub.stack.parts import Kept, PartStatus
 from codehub.stack.public import url_of
+from codehub.stack.replicas import Replicas
+from codehub.stack.restarts import Restarts
 from codehub.stack.running import hold_lock, write_state
 from codehub.stack.serve import Serve
 
 
 def keep_serving(settings: Settings, listener: socket.socket) -> None:
-    """Until a signal asks for the end. `codehub status` and `codehub down` find it by its data folder, as with `up`."""
+    """Until a signal asks for the end. `codehub status`, `restart` and `down` find it by its data folder, as with
+    `up`."""
     folder = DataFolder(settings.codehub.data_dir, current_account())
     folder.prepare()
-    child = Serve(folder.path, folder.account, listener, settings.environment(), folder.logs / "serve.log")
-    with hold_lock(folder):
-        asyncio.run(_Keeper(folder, child).run())
+
+    async def keep() -> None:
+        serve = replica(folder, folder.account, listener, sockets, settings.environment())
+        await _Keeper(folder, serve, settings.codehub.replicas).run()
+
+    with hold_lock(folder), folder.sockets() as sockets:
+        asyncio.run(keep())
 
 
 class _Keeper:
-    def __init__(self, folder: DataFolder, child: Serve) -> None:
+    def __init__(self, folder: DataFolder, serve: Serve, count: int) -> None:
         self._folder = folder
-        self._child = child
-        self._url = url_of(child.listener)
+        self._url = url_of(serve.listener)
         self._since = clock.now()
         self._ready = False
         self._stop = asyncio.Event()
         self._hurry = asyncio.Event()
+        self._replicas = Replicas(serve, count, self._changed, hurry=self._hurry)
+        self._restarts = Restarts(self._roll, self._write_state)
+        self._tasks = asyncio.TaskGroup()
 
     async def run(self) -> None:
-        """Raises what made the first start impossible; later the child may die as often as it likes."""
+        """Raises what made the first start impossible; later a child may die as often as it likes."""
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, self._asked_to_stop)
-        part = Kept(self._child, self._changed, hurry=self._hurry)
-        async with asyncio.TaskGroup() as tasks:
-            keeping = tasks.create_task(part.run())
-            ending = tasks.create_task(self._end_when_asked(part))
-            await asyncio.wait({part.started, keeping}, return_when=asyncio.FIRST_COMPLETED)
-            failure = part.started.exception() if part.started.done() else None
-            if failure is not None:
-                ending.cancel()
-            elif part.started.done():
-                self._say_ready(part.status)
+        self._restarts.listen()
+        failure = None
+        async with self._tasks as tasks:
+            working = tasks.create_task(self._work())
+            stopping = asyncio.ensure_future(self._stop.wait())
+            await asyncio.wait([working, stopping], return_when=asyncio.FIRST_COMPLETED)
+            failure = working.result() if working.done() else None
+            for task in (working, stopping):
+                task.cancel()
+            await asyncio.gather(*(part.stop() for part in self._replicas.parts))
         if failure is not None:
             raise failure
 
-    def _say_ready(self, status: PartStatus) -> None:
+    async def _work(self) -> CodehubError:
+        """Start and restart; returns only if there is nothing to go on with."""
+        try:
+            await self._replicas.start(self._begin)
+        except CodehubError as error:
+            return error
         self._ready = True
-        self._write_state(status)
+        self._write_state()
         typer.echo(f"codehub answers: {self._url}")
+        return await self._restarts.run()
 
-    async def _end_when_asked(self, part: Kept) -> None:
-        await self._stop.wait()
-        await part.stop()
+    def _begin(self, part: Kept) -> None:
+        self._tasks.create_task(part.run())
+
+    async def _roll(self) -> None:
+        await self._replicas.roll(self._begin)
 
     def _asked_to_stop(self) -> None:
         if self._stop.is_set():
@@ -67,9 +86,10 @@ class _Keeper:
         self._stop.set()
 
     def _changed(self, before: PartStatus, after: PartStatus) -> None:
-        self._write_state(after)
+        self._write_state()
         if before.state is not after.state:
             typer.echo(f"  {after.name} {after.state}{f': {after.detail}' if after.detail else ''}")
 
-    def _write_state(self, status: PartStatus) -> None:
-        write_state(self._folder, self._since, self._url, [status], ready=self._ready)
+    def _write_state(self) -> None:
+        statuses = [part.status for part in self._replicas.parts]
+        write_state(self._folder, self._since, self._url, statuses, self._restarts.told, ready=self._ready)

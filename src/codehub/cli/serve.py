@@ -5,6 +5,9 @@ import os
 import signal
 import socket
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,7 +19,6 @@ if TYPE_CHECKING:
     from codehub.web.app import Dependencies
 
 ROLES = ("api", "coordinators")
-GRACE_SECONDS = 10  # for requests that are under way when the process is asked to end
 
 
 def register(app: typer.Typer) -> None:
@@ -27,14 +29,20 @@ def serve(
     roles: Annotated[str, typer.Option(help=f"What this process does, separated by commas: {', '.join(ROLES)}.")] = "",
     fd: Annotated[int | None, typer.Option(help="A listening socket that the parent process passes on.", min=0)] = None,
     listen: Annotated[str, typer.Option(help="The address to listen on (default: CODEHUB_LISTEN).")] = "",
+    own_socket: Annotated[
+        Path | None, typer.Option(help="A unix socket to be made on which this process alone answers.")
+    ] = None,
 ) -> None:
     """Answer requests until asked to end, then finish those under way. For services that are run elsewhere.
+
+    SIGTERM lets connections that are idle bring one more request; SIGINT does not wait for them.
 
     Example: codehub serve --roles api --listen 0.0.0.0:8080
     """
     from codehub.settings import Settings
     from codehub.telemetry import logs
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started us with it ignored
     wanted = _known(roles)
     settings = Settings.load()
     logs.configure(settings.codehub.log_level, settings.codehub.log_format)
@@ -42,7 +50,7 @@ def serve(
     dependencies = _dependencies(settings)
     asyncio.run(refuse_what_waiting_will_not_mend(dependencies))
     if wanted:
-        _answer(settings, dependencies, listener, coordinates="coordinators" in wanted)
+        _answer(settings, dependencies, listener, own_socket, coordinates="coordinators" in wanted)
     else:
         from codehub.cli.keep_serving import keep_serving
 
@@ -113,35 +121,58 @@ def _own(address: str) -> socket.socket:
     return listen(host, port)
 
 
-def _answer(settings: "Settings", dependencies: "Dependencies", listener: socket.socket, *, coordinates: bool) -> None:
-    """Run the application on the socket. SIGTERM and SIGINT end it with exit code 0 after what is under way.
+def _answer(
+    settings: "Settings",
+    dependencies: "Dependencies",
+    listener: socket.socket,
+    own_socket: Path | None,
+    *,
+    coordinates: bool,
+) -> None:
+    """Run the application on the sockets. SIGTERM and SIGINT end it with exit code 0 after what is under way.
 
     Coordinators run in the process of the API, as founded: health is always there to ask about them.
     """
-    import uvicorn
-
     from codehub.coordinators.role import CoordinatorRole
+    from codehub.telemetry.traces import open_traces
     from codehub.web.app import create_app
+    from codehub.web.process import Process
+    from codehub.web.server import DrainingServer
 
+    traces = open_traces(settings.traces.endpoint, settings.coordinator.node_id)
+    process = Process(traces=traces, own_socket=own_socket)
     coordinators = None
     if coordinates:
         coordinators = CoordinatorRole(
-            settings, dependencies.database_url, dependencies.redis_url, dependencies.archive_store
+            settings,
+            dependencies.database_url,
+            dependencies.redis_url,
+            dependencies.archive_store,
+            process.metrics,
+            traces,
         )
-
-    server = uvicorn.Server(
-        uvicorn.Config(
-            create_app(settings, dependencies, coordinators),
-            loop="uvloop",
-            http="httptools",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            timeout_graceful_shutdown=GRACE_SECONDS,
-        )
-    )
+    app = create_app(settings, dependencies, coordinators, process)
     # Once it has ended well, uvicorn sends itself the signal again, for whoever handled it before: nobody, all is done.
     for ending in (signal.SIGTERM, signal.SIGINT):
         signal.signal(ending, signal.SIG_IGN)
-    server.run(sockets=[listener])
+    with _reached_alone(own_socket) as alone:
+        DrainingServer(app, process.drain, alone).run(sockets=[listener])
+    traces.close()
+
+
+@contextmanager
+def _reached_alone(path: Path | None) -> Iterator[socket.socket | None]:
+    """A socket for whoever means this process and none of its siblings: the one who keeps it alive, and they."""
+    if path is None:
+        yield None
+        return
+    path.unlink(missing_ok=True)  # of an earlier life, which was killed
+    with socket.socket(socket.AF_UNIX) as alone:
+        alone.bind(str(path))
+        path.chmod(0o600)
+        alone.listen()
+        alone.setblocking(False)
+        try:
+            yield alone
+        finally:
+            path.unlink(missing_ok=True)

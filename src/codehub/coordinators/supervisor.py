@@ -44,14 +44,22 @@ class Report:
     restarts: int = 0
     is_failing: bool = False
     """Whether the last pass failed: told once, not at every tick."""
+    terms: int = 0
+    passes: int = 0
+    pass_seconds: float = 0.0
+    errors: int = 0
+    services: dict[str, bool] = field(default_factory=dict)
+    """What workspaces need, and whether it answers; kept by the coordinator that asks it."""
 
     def passed(self) -> None:
         self.last_pass = now()
+        self.passes += 1
 
     @contextlib.contextmanager
     def one_pass(self) -> Iterator[None]:
         """Around each pass. One that fails is told and skipped, and the next tick tries again; a lost seat is no failed
         pass: it ends the term."""
+        began = elapsed()
         try:
             yield
         except (Deposed, SeatLost):
@@ -64,8 +72,11 @@ class Report:
         else:
             self.is_failing = False
             self.passed()
+        finally:
+            self.pass_seconds += elapsed() - began
 
     def failed(self, error: BaseException) -> None:
+        self.errors += 1
         while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
             error = error.exceptions[0]  # what a task group wraps around the one failure that there was
         self.last_error = f"{type(error).__name__}: {error}"
@@ -90,7 +101,8 @@ class Supervisor:
 
     async def run(self) -> None:
         """Run all of them until cancelled. One that fails never takes another with it."""
-        self.reports.update({each.name: Report() for each in self.coordinators})
+        for each in self.coordinators:
+            self.reports.setdefault(each.name, Report())
         await self._initial_delay()
         async with asyncio.TaskGroup() as group:
             for coordinator in self.coordinators:
@@ -123,6 +135,7 @@ class Supervisor:
     async def _one_term(self, coordinator: Coordinator, report: Report) -> None:
         async def govern(leadership: Leadership) -> None:
             report.is_leader, report.epoch, report.since = True, leadership.term.epoch, now()
+            report.terms += 1
             log.info("leading", coordinator=coordinator.name, epoch=leadership.term.epoch)
             await coordinator.run(leadership, report)
 

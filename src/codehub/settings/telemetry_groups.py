@@ -22,7 +22,7 @@ class MetricsConfig(Group):
 
 
 class TracesConfig(Group):
-    """Traces for an OpenTelemetry collector. The exporter's other variables (headers, timeouts) are read from the environment."""
+    """Traces for an OpenTelemetry collector. Other variables of its exporter count too, if the environment has them."""
 
     prefix = "OTEL_EXPORTER_OTLP_"
     endpoint: Annotated[

@@ -8,7 +8,7 @@ from pathlib import Path
 from codehub.errors import ConfigurationError
 from codehub.settings import Settings
 from codehub.stack import binaries
-from codehub.stack.account import current_account
+from codehub.stack.account import Account, current_account
 from codehub.stack.credentials import Credentials, load_credentials
 from codehub.stack.data_folder import DataFolder
 from codehub.stack.postgres import Postgres
@@ -33,6 +33,7 @@ class Stack:
     makes_archive_folder: bool  # an archive store that an operator names must be there already
     archive_access: Mapping[str, str | None] = field(repr=False)
     serve: Serve
+    replicas: int
 
 
 def assemble(settings: Settings, folder: DataFolder, listener: socket.socket, sockets: Path, *, s3: bool) -> Stack:
@@ -52,7 +53,7 @@ def assemble(settings: Settings, folder: DataFolder, listener: socket.socket, so
         "ARCHIVE_URL": archive_url,
         **{f"ARCHIVE_{name.upper()}": value for name, value in access.items() if value is not None},
     }
-    serve = Serve(folder.path, current_account(), listener, spelled_out, folder.logs / "serve.log")
+    serve = replica(folder, current_account(), listener, sockets, spelled_out)
     return Stack(
         folder=folder,
         listener=listener,
@@ -65,7 +66,15 @@ def assemble(settings: Settings, folder: DataFolder, listener: socket.socket, so
         makes_archive_folder=settings.archive.url is None and seaweedfs is None,
         archive_access=access,
         serve=serve,
+        replicas=settings.codehub.replicas,
     )
+
+
+def replica(
+    folder: DataFolder, account: Account, listener: socket.socket, sockets: Path, settings: Mapping[str, str]
+) -> Serve:
+    """What answers on the listener: the pattern that each replica is made after."""
+    return Serve("serve", folder.path, account, listener, sockets / "serve.sock", settings, folder.logs / "serve.log")
 
 
 def _postgres(folder: DataFolder, sockets: Path, credentials: Credentials) -> Postgres:

@@ -117,6 +117,8 @@ class Kept(Part):
         self._service = service
         self._needed = needed
         self._hurry = hurry
+        self._drain: tuple[signal.Signals, float] | None = None
+        self._now = asyncio.Event()
         self._over = asyncio.Event()
 
     async def run(self) -> None:
@@ -146,6 +148,13 @@ class Kept(Part):
 
     async def stop(self) -> None:
         """Ask it to end, and wait until it has; `hurry` cuts the patience short."""
+        self._now.set()
+        self._stop.set()
+        await self._over.wait()
+
+    async def retire(self, drain_signal: signal.Signals, seconds: float) -> None:
+        """As `stop`, but another has taken its place: it may first let go of those who still use it."""
+        self._drain = drain_signal, seconds
         self._stop.set()
         await self._over.wait()
 
@@ -200,6 +209,10 @@ class Kept(Part):
         """First politely, then with the signal that ends it at once, at last without asking."""
         await self._stop.wait()
         self._become(State.STOPPING, detail="")
+        if self._drain is not None:
+            drain_signal, seconds = self._drain
+            process.send_signal(drain_signal)
+            await _either(self._now, seconds)
         process.send_signal(self._service.stop_signal)
         await _either(self._hurry, self._service.stop_seconds)
         process.send_signal(self._service.death_signal)

@@ -25,6 +25,15 @@ class AlreadyRunning(CodehubError):
 
 
 @dataclass(frozen=True)
+class Restarted:
+    """How often the supervisor was asked to replace what answers, the last of these that is over, and how it failed."""
+
+    asked: int = 0
+    done: int = 0
+    failure: str = ""
+
+
+@dataclass(frozen=True)
 class Running:
     """What the running supervisor last wrote about itself."""
 
@@ -34,6 +43,8 @@ class Running:
     url: str
     ready: bool
     parts: Sequence[dict[str, Any]]
+    restarts: dict[str, Any] | None = None
+    """As `Restarted`; None if that supervisor is older than restarts are, and would die of being asked."""
 
     @property
     def is_alive(self) -> bool:
@@ -84,10 +95,12 @@ def read_state(folder: DataFolder) -> Running | None:
         return None
 
 
-def write_state(folder: DataFolder, since: datetime, url: str, parts: Sequence[PartStatus], *, ready: bool) -> None:
+def write_state(
+    folder: DataFolder, since: datetime, url: str, parts: Sequence[PartStatus], restarts: Restarted, *, ready: bool
+) -> None:
     pid = os.getpid()
     described = [asdict(part) | {"since": part.since.isoformat()} for part in parts]
-    state = Running(pid, _born(pid) or 0, since.isoformat(), url, ready, described)
+    state = Running(pid, _born(pid) or 0, since.isoformat(), url, ready, described, asdict(restarts))
     current_account().write_private(folder.state, json.dumps(asdict(state)))
 
 

@@ -10,23 +10,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from codehub.stack.account import Account
-from codehub.stack.public import reachable_address
 from codehub.telemetry.health import Check, Unfit, examine
 
 
 @dataclass(frozen=True)
 class Serve:
-    """Runs as whoever runs the supervisor: the installation may lie in a private home, which nobody else can enter."""
+    """One life of a replica. It runs as whoever runs the supervisor: the installation may lie in a private home, which
+    nobody else can enter."""
 
+    name: str
     folder: Path
     account: Account
     listener: socket.socket
+    own_socket: Path
+    """Where this life alone is reached: on the listener any of the replicas may answer."""
     settings: Mapping[str, str] = field(repr=False)
     log: Path
 
-    name = "serve"
-    stop_signal = signal.SIGTERM
-    stop_seconds = 15.0
+    stop_signal = signal.SIGINT  # with what is under way; nobody takes the place of idle connections
+    stop_seconds = 25.0
+    drain_signal = signal.SIGTERM  # also with what idle connections may still bring
+    drain_seconds = 30.0
     death_signal = signal.SIGKILL  # it keeps nothing that could be lost
 
     @property
@@ -38,7 +42,8 @@ class Serve:
 
     def argv(self) -> Sequence[str]:
         command = Path(sysconfig.get_path("scripts")) / "codehub"
-        return [str(command), "serve", "--roles", "api,coordinators", "--fd", str(self.listener.fileno())]
+        sockets = ["--fd", str(self.listener.fileno()), "--own-socket", str(self.own_socket)]
+        return [str(command), "serve", "--roles", "api,coordinators", *sockets]
 
     def environment(self) -> Mapping[str, str]:
         """The person's own, with every setting spelled out: the child must not read another `.env` than its parent."""
@@ -48,7 +53,10 @@ class Serve:
         return await examine(self.name, self._ask())
 
     async def _ask(self) -> str:
-        reader, writer = await asyncio.open_connection(*reachable_address(self.listener))
+        try:
+            reader, writer = await asyncio.open_unix_connection(self.own_socket)
+        except (FileNotFoundError, ConnectionRefusedError) as error:
+            raise Unfit("does not answer yet") from error
         try:
             writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             status = (await reader.readline()).decode("latin-1").strip()

@@ -20,6 +20,8 @@ from codehub.stack import logs
 from codehub.stack.assemble import Stack
 from codehub.stack.parts import External, Kept, PartStatus
 from codehub.stack.public import url_of
+from codehub.stack.replicas import Replicas
+from codehub.stack.restarts import Restarts
 from codehub.stack.running import write_state
 from codehub.telemetry.health import check_archive_store, check_database, check_redis
 
@@ -46,19 +48,23 @@ class Supervisor:
         self._ready = False
         self._stop = asyncio.Event()
         self._hurry = asyncio.Event()
-        self._parts: list[Kept | External] = []
+        self._services: list[Kept | External] = []
+        self._replicas = Replicas(stack.serve, stack.replicas, self._changed, hurry=self._hurry)
+        self._restarts = Restarts(self._roll, self._write_state)
+        self._tasks = asyncio.TaskGroup()
 
     async def run(self) -> None:
         """Until a signal asks for the end; a second one hastens it. Raises what made the start impossible."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
                 asyncio.get_running_loop().add_signal_handler(number, self._asked_to_stop)
+        self._restarts.listen()
         failure = None
-        async with asyncio.TaskGroup() as tasks:
+        async with self._tasks as tasks:
             trimming = tasks.create_task(self._trim_logs())
             try:
-                await _unless(self._stop, self._start(tasks))
-                await self._stop.wait()
+                await _unless(self._stop, self._start())
+                await _unless(self._stop, self._restarts.run())
             except CodehubError as error:
                 failure = error
                 log.error("start failed", reason=str(error))  # noqa: TRY400 (the sentence is all there is to say)
@@ -68,19 +74,18 @@ class Supervisor:
         if failure is not None:
             raise failure
 
-    async def _start(self, tasks: asyncio.TaskGroup) -> None:
+    async def _start(self) -> None:
         """The services together, then the schema, then what answers. SeaweedFS is slow, so nothing waits for it."""
         stack = self._stack
         database, redis, archives = self._database(), self._redis(), await self._archives()
         for part in (database, redis, archives):
-            self._begin(part, tasks)
+            self._services.append(part)
+            self._begin(part)
         await asyncio.to_thread(importlib.import_module, "codehub.store.migrate")  # slow, and just now there is time
         await asyncio.gather(database.started, redis.started)
         with _told_as_service_error("The database could not be given its schema"):
             await self._bring_schema()
-        serve = Kept(stack.serve, self._changed, hurry=self._hurry)
-        self._begin(serve, tasks)
-        await serve.started
+        await self._replicas.start(self._begin)
         with _told_as_service_error("The first administrator could not be created"):
             password = await self._first_administrator()
         self._ready = True
@@ -90,12 +95,15 @@ class Supervisor:
 
     async def _end(self) -> None:
         """What answers goes first, then the services that it stood on."""
-        for part in reversed(self._parts):
+        await asyncio.gather(*(replica.stop() for replica in self._replicas.parts))
+        for part in reversed(self._services):
             await part.stop()
 
-    def _begin(self, part: Kept | External, tasks: asyncio.TaskGroup) -> None:
-        self._parts.append(part)
-        tasks.create_task(part.run())
+    def _begin(self, part: Kept | External) -> None:
+        self._tasks.create_task(part.run())
+
+    async def _roll(self) -> None:
+        await self._replicas.roll(self._begin)
 
     def _database(self) -> Kept | External:
         if self._stack.postgres is not None:
@@ -155,9 +163,10 @@ class Supervisor:
 
     def _write_state(self) -> None:
         """Tell `codehub status`. Where that fails, as on a full disk, what runs must go on running."""
-        statuses = [part.status for part in self._parts]
+        statuses = [part.status for part in (*self._services, *self._replicas.parts)]
+        url, restarts = url_of(self._stack.listener), self._restarts.told
         try:
-            write_state(self._stack.folder, self._since, url_of(self._stack.listener), statuses, ready=self._ready)
+            write_state(self._stack.folder, self._since, url, statuses, restarts, ready=self._ready)
         except OSError as error:
             log.warning("state not written", reason=str(error))
 

@@ -21,6 +21,7 @@ def pool(database_url: str, application_name: str) -> AsyncEngine:
         async_url(database_url),
         pool_size=POOL_SIZE,
         pool_pre_ping=True,
+        hide_parameters=True,  # an error is logged with its statement, and what people sent must not be in it
         connect_args={"timeout": CONNECT_SECONDS, "server_settings": {"application_name": application_name}},
     )
 
@@ -30,6 +31,7 @@ def single(database_url: str, application_name: str, **server_settings: str) -> 
     return create_async_engine(
         async_url(database_url),
         poolclass=NullPool,
+        hide_parameters=True,
         connect_args={
             "timeout": CONNECT_SECONDS,
             "server_settings": {"application_name": application_name, **server_settings},

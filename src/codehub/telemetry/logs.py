@@ -17,6 +17,8 @@ from codehub.settings.variables import HIDDEN, hide_passwords
 _SECRET_KEY = re.compile(r"password|secret|token|authorization|cookie|credential", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+# PostgreSQL and its driver show what they refuse, whatever is in it.
+_REFUSED = re.compile(r"^(.*?(?:DETAIL:|invalid input [^:]*:|invalid \w+ ')).*$", re.MULTILINE)
 
 # Libraries that say at "info" what only their own developers need.
 _TALKATIVE = ("alembic", "asyncio", "httpcore", "httpx", "uvicorn.access")
@@ -49,6 +51,7 @@ def configure(
         foreign_pre_chain=[structlog.stdlib.PositionalArgumentsFormatter(), *shared],
         processors=[
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            _without_decoration,
             structlog.processors.format_exc_info,
             harmless,
             renderer,
@@ -73,6 +76,12 @@ def configure(
     )
 
 
+def _without_decoration(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """uvicorn repeats its message in colours, for a formatter of its own."""
+    event.pop("color_message", None)
+    return event
+
+
 def harmless(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Hide secrets and escape control characters in every value.
 
@@ -94,4 +103,5 @@ def _harmless_value(key: str, value: object) -> object:
             return [_harmless_value(key, item) for item in value]
         case _:
             unsafe = _CONTROL_BUT_LINES if key == "exception" else _CONTROL
-            return unsafe.sub(lambda found: f"\\x{ord(found[0]):02x}", hide_passwords(str(value)))
+            shown = _REFUSED.sub(rf"\1 {HIDDEN}", hide_passwords(str(value)))
+            return unsafe.sub(lambda found: f"\\x{ord(found[0]):02x}", shown)

@@ -1,25 +1,32 @@
 """The web application: what answers on codehub's own origin."""
 
 import asyncio
+from asyncio import TaskGroup
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
-from starlette.middleware import Middleware
+from starlette.types import ASGIApp
 
 from codehub.archives.object_store import ObjectStore
 from codehub.coordinators.role import CoordinatorRole
 from codehub.settings import Settings
 from codehub.telemetry.health import check_archive_store, check_database, check_redis
-from codehub.web import health, home, problems
+from codehub.telemetry.readings import CoordinatorReadings, DatabaseReadings
+from codehub.web import health, home, metrics, problems
 from codehub.web.api import routes as api
+from codehub.web.drain import Drain, Draining
 from codehub.web.headers import SecurityHeaders
+from codehub.web.measured import Measured
 from codehub.web.parts import opened
+from codehub.web.process import Process
+from codehub.web.request_ids import RequestIds
 
 # With parts that codehub can do without for a while: waiting longer would make whoever asks give up on all of it.
 PATIENCE_SECONDS = 1.0
@@ -36,29 +43,50 @@ class Dependencies:
     archive_store: ObjectStore
 
 
-def create_app(settings: Settings, dependencies: Dependencies, coordinators: CoordinatorRole | None = None) -> FastAPI:
+class Application(FastAPI):
+    """FastAPI with a few things around all of it, its own answer to an unforeseen error included."""
+
+    def __init__(self, process: Process, **options: Any) -> None:  # noqa: ANN401 (as FastAPI takes them)
+        super().__init__(**options)
+        self.state.process = process
+
+    def build_middleware_stack(self) -> ASGIApp:
+        process: Process = self.state.process
+        inside = Draining(SecurityHeaders(super().build_middleware_stack()), process.drain)
+        return RequestIds(Measured(inside, process.metrics, process.traces))
+
+
+def create_app(
+    settings: Settings,
+    dependencies: Dependencies,
+    coordinators: CoordinatorRole | None = None,
+    process: Process | None = None,
+) -> FastAPI:
     """The application of this process; with the role `coordinators` it runs those beside the answers."""
+    process = process or Process()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with opened(settings, dependencies.database_url, dependencies.redis_url) as parts:
+        async with opened(settings, dependencies.database_url, dependencies.redis_url) as parts, TaskGroup() as tasks:
             app.state.parts, app.state.callers = parts, parts.callers
-            if coordinators is None:
+            process.metrics.registry.register(DatabaseReadings(partial(metrics.pool_use, parts)))
+            if coordinators is not None:
+                tasks.create_task(_run_until(process.drain, coordinators), name="coordinators")
+            try:
                 yield
-                return
-            running = asyncio.create_task(coordinators.run(), name="coordinators")
-            yield
-            running.cancel()
-            await asyncio.wait([running])
+            finally:
+                process.drain.begin()
 
     readiness = health.Readiness(
         (
             partial(check_database, dependencies.database_url),
             partial(check_redis, dependencies.redis_url, seconds=PATIENCE_SECONDS),
             partial(check_archive_store, dependencies.archive_store, seconds=PATIENCE_SECONDS),
-        )
+        ),
+        process.siblings,
     )
-    app = FastAPI(
+    app = Application(
+        process,
         title="codehub",
         version=version("codehub-server"),
         openapi_url="/api/v1/openapi.json",
@@ -66,14 +94,25 @@ def create_app(settings: Settings, dependencies: Dependencies, coordinators: Coo
         redoc_url=None,
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,  # what a generated client calls its methods
-        middleware=[Middleware(SecurityHeaders)],
         lifespan=lifespan,
     )
     problems.install(app)
     app.include_router(health.routes(readiness))
+    app.include_router(metrics.routes(process.metrics.registry, process.siblings, settings.metrics.token))
     app.include_router(home.routes(readiness))
     api.install(app)
     if coordinators is not None:
+        process.metrics.registry.register(CoordinatorReadings(lambda: coordinators.reports))
         app.include_router(health.coordinator_routes(coordinators))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     return app
+
+
+async def _run_until(drain: Drain, coordinators: CoordinatorRole) -> None:
+    """Leadership is handed on as soon as this process begins to end, while it still answers."""
+    running = asyncio.ensure_future(coordinators.run())
+    try:
+        await drain.begun()
+    finally:
+        running.cancel()
+        await asyncio.wait([running])

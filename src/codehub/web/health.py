@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 
 import structlog
@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse
 from codehub import clock
 from codehub.coordinators.role import CoordinatorRole
 from codehub.telemetry.health import Check
+from codehub.web.siblings import Siblings
 
 log = structlog.get_logger(__name__)
 
@@ -33,9 +34,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Report:
-    """The state of each part at one moment."""
+    """The state of each part at one moment, and which of the replicas of this address answer."""
 
     checks: tuple[Check, ...]
+    replicas: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def status(self) -> Status:
@@ -48,7 +50,8 @@ class Report:
 class Readiness:
     """Asks each part, at most once a second however many ask: nobody can load the database through `/readyz`."""
 
-    def __init__(self, checks: Sequence[Callable[[], Awaitable[Check]]]) -> None:
+    def __init__(self, checks: Sequence[Callable[[], Awaitable[Check]]], siblings: Siblings) -> None:
+        self.siblings = siblings
         self._checks = checks
         self._asking = asyncio.Lock()
         self._report = Report(())
@@ -58,7 +61,10 @@ class Readiness:
         async with self._asking:
             if time.monotonic() >= self._fresh_until:
                 before = self._report
-                self._report = Report(tuple(await asyncio.gather(*(check() for check in self._checks))))
+                checks = asyncio.gather(*(check() for check in self._checks))
+                found, others = await asyncio.gather(checks, self.siblings.answers("/healthz"))
+                answering = {name: answer is not None for name, answer in others.items()}
+                self._report = Report(tuple(found), {self.siblings.name: True, **answering})
                 self._fresh_until = time.monotonic() + MAX_AGE_SECONDS
                 _log_changes(before, self._report)
             return self._report
@@ -85,7 +91,12 @@ def routes(readiness: Readiness) -> APIRouter:
     @router.api_route("/readyz", methods=["GET", "HEAD"])
     async def readyz() -> JSONResponse:
         report = await readiness.report()
-        body = {"status": report.status, "checks": {check.name: _shown(check) for check in report.checks}}
+        body = {
+            "status": report.status,
+            "checks": {check.name: _shown(check) for check in report.checks},
+            "replica": readiness.siblings.name,
+            "replicas": report.replicas,
+        }
         if report.status is Status.UNAVAILABLE:
             return JSONResponse(body, 503, headers={**no_store, "Retry-After": str(RETRY_AFTER_SECONDS)})
         return JSONResponse(body, headers=no_store)

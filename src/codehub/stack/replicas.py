@@ -1,0 +1,57 @@
+"""The replicas that answer on the public address, and how each is replaced without anybody noticing."""
+
+import asyncio
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from codehub.errors import CodehubError
+from codehub.stack.parts import Changed, Kept
+from codehub.stack.serve import Serve
+
+
+class Replicas:
+    """As many lives of `serve` as are wanted, each under a name of its own and kept by a part of its own."""
+
+    def __init__(self, serve: Serve, count: int, changed: Changed, *, hurry: asyncio.Event) -> None:
+        self._serve = serve
+        self._names = [serve.name] if count == 1 else [f"{serve.name}-{number}" for number in range(1, count + 1)]
+        self._changed = changed
+        self._hurry = hurry
+        self._lives = itertools.count(1)
+        self._kept: list[Kept] = []
+        self._others: list[Kept] = []  # a successor that is not ready yet, a predecessor that is going
+
+    @property
+    def parts(self) -> Sequence[Kept]:
+        return [*self._kept, *self._others]
+
+    async def start(self, begin: Callable[[Kept], None]) -> None:
+        """Begin all of them; return when each is ready, raise what made one impossible."""
+        self._kept = [self._life(name) for name in self._names]
+        for kept in self._kept:
+            begin(kept)
+        await asyncio.gather(*(kept.started for kept in self._kept))
+
+    async def roll(self, begin: Callable[[Kept], None]) -> None:
+        """Replace each, one after the other: the next life is ready before the one before it drains and ends.
+
+        Raises the ServiceError of a next life that could not be started; the one before it goes on.
+        """
+        for place, name in enumerate(self._names):
+            before, after = self._kept[place], self._life(name)
+            self._others.append(after)
+            begin(after)
+            try:
+                await after.started
+            except CodehubError:
+                self._others.remove(after)
+                raise
+            self._kept[place], self._others[-1] = after, before
+            await before.retire(self._serve.drain_signal, self._serve.drain_seconds)
+            self._others.remove(before)
+
+    def _life(self, name: str) -> Kept:
+        own_socket = self._serve.own_socket.with_name(f"{name}.{next(self._lives)}.sock")
+        service = replace(self._serve, name=name, own_socket=own_socket, log=self._serve.log.with_name(f"{name}.log"))
+        return Kept(service, self._changed, hurry=self._hurry)

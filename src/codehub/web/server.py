@@ -1,0 +1,113 @@
+"""The HTTP server, with an end that costs no request.
+
+uvicorn closes idle connections as soon as it is asked to end, and a request that is just on its way there fails."""
+
+import asyncio
+import fcntl
+import signal
+import socket
+import struct
+import termios
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import structlog
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from codehub.clock import elapsed
+from codehub.web.drain import Drain
+
+log = structlog.get_logger(__name__)
+
+KEEP_ALIVE_SECONDS = 75
+"""Longer than most clients and proxies keep a connection that is idle: who closes it is the one who knows."""
+IDLE_SECONDS = 6.0
+"""How long an idle connection may still bring a request; many clients give theirs up by themselves after 5 s."""
+GRACE_SECONDS = 20.0
+"""For requests under way. What takes longer is cut."""
+LOOK_SECONDS = 0.05
+
+
+class DrainingServer(uvicorn.Server):
+    """SIGTERM drains: nothing is accepted any more, requests under way are answered, idle connections are given time
+    for one more, which tells them to go. SIGINT, or a second signal, gives idle ones no time."""
+
+    def __init__(self, app: FastAPI, drain: Drain, alone: socket.socket | None = None) -> None:
+        """`alone` is a unix socket on which it answers beside the public ones."""
+        super().__init__(
+            uvicorn.Config(
+                app,
+                loop="uvloop",
+                http="httptools",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            )
+        )
+        self._drain = drain
+        self._alone = alone
+        self._hurries = False
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self._alone is not None:
+            loop = asyncio.get_running_loop()
+            self.servers.append(await loop.create_unix_server(self._connected, sock=self._alone))
+
+    def _connected(self) -> HttpToolsProtocol:
+        return HttpToolsProtocol(self.config, self.server_state, self.lifespan.state)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._hurries = self._hurries or self.should_exit or sig == signal.SIGINT
+        super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        for listener in sockets or []:
+            listener.close()
+        self._drain.begin()
+        for connection in self._busy():
+            connection.cycle.keep_alive = False
+        began = elapsed()
+        while self.server_state.connections and elapsed() - began < GRACE_SECONDS:
+            if self._hurries or elapsed() - began > IDLE_SECONDS:
+                self._close_idle()
+            await asyncio.sleep(LOOK_SECONDS)
+        if self.server_state.tasks:
+            log.warning("requests cut", number=len(self.server_state.tasks))
+        for task in self.server_state.tasks:
+            task.cancel()
+        await self.lifespan.shutdown()
+
+    def _connections(self) -> Iterator[HttpToolsProtocol]:
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, HttpToolsProtocol):
+                yield connection
+
+    def _busy(self) -> Iterator[HttpToolsProtocol]:
+        return (each for each in self._connections() if not _is_idle(each))
+
+    def _close_idle(self) -> None:
+        for connection in self._connections():
+            if _is_idle(connection) and not _has_unread(connection):
+                connection.transport.close()
+
+
+def _is_idle(connection: HttpToolsProtocol) -> bool:
+    cycle: Any = connection.cycle  # none before the first request
+    return cycle is None or cycle.response_complete
+
+
+def _has_unread(connection: HttpToolsProtocol) -> bool:
+    """Whether a request has arrived that this process has not looked at yet."""
+    connected = connection.transport.get_extra_info("socket")
+    if connected is None or connection.transport.is_closing():
+        return False
+    (number,) = struct.unpack("i", fcntl.ioctl(connected.fileno(), termios.FIONREAD, b"\0\0\0\0"))
+    return bool(number)

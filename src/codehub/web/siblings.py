@@ -1,0 +1,55 @@
+"""The replicas that share a public address, and how each is reached alone: by a unix socket of its own."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+import httpx
+
+SECONDS = 2.0
+SUFFIX = ".sock"
+ALONE = "serve"
+
+
+class Siblings:
+    """Sockets are named `replica.number.sock`, the number rising with each life: while one is being replaced there are
+    two of the same name, and the newer one speaks for it."""
+
+    def __init__(self, own: Path | None) -> None:
+        self._own = own
+
+    @property
+    def name(self) -> str:
+        """This replica's own."""
+        return _name(self._own) if self._own is not None else ALONE
+
+    async def answers(self, path: str, headers: Mapping[str, str] | None = None) -> dict[str, str | None]:
+        """What each of the others answers to this question; None where it does not."""
+        asked = self._others()
+        texts = await asyncio.gather(*(_ask(socket, path, headers) for socket in asked.values()))
+        return dict(zip(asked, texts, strict=True))
+
+    def _others(self) -> dict[str, Path]:
+        if self._own is None:
+            return {}
+        newest = {_name(socket): socket for socket in sorted(self._own.parent.glob(f"*{SUFFIX}"), key=_number)}
+        newest.pop(self.name, None)
+        return newest
+
+
+def _name(socket: Path) -> str:
+    return socket.name.split(".")[0]
+
+
+def _number(socket: Path) -> int:
+    return int(socket.name.split(".")[1])
+
+
+async def _ask(socket: Path, path: str, headers: Mapping[str, str] | None) -> str | None:
+    transport = httpx.AsyncHTTPTransport(uds=str(socket))
+    try:
+        async with httpx.AsyncClient(transport=transport, timeout=SECONDS, trust_env=False) as client:
+            answer = await client.get(f"http://localhost{path}", headers=headers)
+    except httpx.HTTPError:
+        return None
+    return answer.text if answer.is_success else None
