@@ -123,6 +123,14 @@ async def test_a_listing_replaces_the_one_before_of_its_kind(observer: ObserverS
     ]
 
 
+async def test_the_engine_of_the_last_listing_is_known_to_the_controller(
+    observer: ObserverStore, controller: ControllerStore
+) -> None:
+    assert await controller.engine("runtime") is None
+    await observer.record_listing(Listing("runtime", NOW, "the first"))
+    assert await controller.engine("runtime") == "the first"
+
+
 async def test_a_row_is_read_whole_by_observer_and_controller(
     backend: Backend, observer: ObserverStore, controller: ControllerStore
 ) -> None:

@@ -9,7 +9,7 @@ from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
 from codehub.model.workspace import RequestKind, Workspace
 from codehub.runtimes.errors import RuntimeFault
 from codehub.runtimes.memory_engine import Behaviour, Call, Fault
-from tests.coordinators.house import IMAGE, INSTALLATION, House, until
+from tests.coordinators.house import IMAGE, INSTALLATION, House, Replica, until
 
 
 async def test_a_killed_container_is_started_again(house: House) -> None:
@@ -170,7 +170,7 @@ async def test_an_engine_that_was_replaced_by_an_empty_one_is_an_alarm_and_loses
     for workspace_id in workspaces:
         await house.until_phase(workspace_id, Phase.STANDBY)
     house.engine.replace_engine()
-    await until(lambda: _some(replica.supervisor.reports["observer"].last_error), 10)
+    await until(lambda: _doubt(replica), 10)
     await house.wish(workspaces[0], Desired.RUNNING)  # which waits: it is no fault of the workspace's
     for _ in range(15):  # beyond the two observations that would confirm a loss, single looks among them
         for workspace_id in workspaces:
@@ -179,6 +179,25 @@ async def test_an_engine_that_was_replaced_by_an_empty_one_is_an_alarm_and_loses
     rows = [await house.row(workspace_id) for workspace_id in workspaces]
     assert {(row.phase, row.error_count) for row in rows} == {(Phase.STANDBY, 0)}
     assert all(row.conditions.volume and row.conditions.volume.status is Status.TRUE for row in rows)
+
+
+async def test_a_leader_that_comes_later_knows_which_engine_has_the_homes(house: House) -> None:
+    before = house.replica()
+    workspace_id = await house.create(Desired.STANDBY)
+    await house.until_phase(workspace_id, Phase.STANDBY)
+    await before.stop()
+    house.engine.replace_engine()
+    await house.wish(workspace_id, Desired.RUNNING)
+    replica = house.replica()
+    await until(lambda: _doubt(replica), 10)
+    await asyncio.sleep(2)  # long enough for every retry of a workspace's own
+    row = await house.row(workspace_id)
+    assert (row.phase, row.error_count) == (Phase.STANDBY, 0)
+
+
+async def _doubt(replica: Replica) -> str | None:
+    report = replica.supervisor.reports.get("observer")
+    return report.last_error if report is not None else None
 
 
 async def _has_left(house: House, workspace_id: UUID, phase: Phase) -> Workspace | None:

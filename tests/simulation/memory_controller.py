@@ -40,6 +40,11 @@ class MemoryController:
         async with self._seat.transaction() as database:
             return dict(database.templates)
 
+    async def engine(self, kind: str) -> str | None:
+        async with self._seat.transaction() as database:
+            listing = database.listings.get(kind)
+            return listing.engine if listing is not None else None
+
     async def judged(self, batch: Sequence[Judged]) -> int:
         async with self._seat.transaction() as database:
             known = [(database.rows[each.workspace.id], each) for each in batch if each.workspace.id in database.rows]

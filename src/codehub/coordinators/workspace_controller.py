@@ -12,6 +12,7 @@ import structlog
 from codehub.coordinators.actions import DESTRUCTIVE, Actions, to_fault
 from codehub.coordinators.database_clock import DatabaseClock
 from codehub.coordinators.leadership import Deposed, Fence, Leadership
+from codehub.coordinators.observer import RUNTIME_LISTING
 from codehub.coordinators.office import Acted, Office, ThinnedOut, bulkhead
 from codehub.coordinators.progress import Progress
 from codehub.coordinators.services import Services
@@ -82,9 +83,10 @@ class WorkspaceController:
     async def _lead(self, leadership: Leadership, report: Report) -> None:
         async with asyncio.TaskGroup() as group:
             clock = DatabaseClock(self.elapsed, await leadership.seat.now())
-            services = Services(self.runtime, clock.now, self.ticker.hint)
+            store = self.open_store(leadership.seat)
+            services = Services(self.runtime, clock.now, self.ticker.hint, await store.engine(RUNTIME_LISTING))
             actions = Actions(self.runtime, leadership, self.progress.pulled)
-            office = Office(self.open_store(leadership.seat), leadership, actions, services, group, clock)
+            office = Office(store, leadership, actions, services, group, clock)
             group.create_task(services.watch(), name="services")
             group.create_task(self.progress.flush_for_ever(), name="progress")
             group.create_task(self._hear(), name="controller hints")

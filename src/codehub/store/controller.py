@@ -28,7 +28,7 @@ from codehub.store.history import Event, EventKind, operation_event, phase_event
 from codehub.store.protocols import Judged, NewArchive
 from codehub.store.rows import WORKSPACE_COLUMNS, to_template, to_workspace
 from codehub.store.seat import PostgresSeat
-from codehub.store.tables import archives, templates, workspaces
+from codehub.store.tables import archives, observer_state, templates, workspaces
 from codehub.store.unsettled import unsettled
 
 NO_ERROR: dict[str, Any] = {"error_reason": None, "error_count": 0, "next_attempt_at": None}
@@ -100,6 +100,13 @@ class PostgresController:
         async with self._seat.statement() as connection:
             rows = await connection.execute(select(templates).where(templates.c.image_ref.is_not(None)))
             return {row.id: to_template(row) for row in rows}
+
+    async def engine(self, kind: str) -> str | None:
+        async with self._seat.statement() as connection:
+            found: str | None = await connection.scalar(
+                select(observer_state.c.engine).where(observer_state.c.kind == kind)
+            )
+            return found
 
     async def judged(self, batch: Sequence[Judged]) -> int:
         if not batch:

@@ -152,6 +152,9 @@ class ControllerStore(Protocol):
     async def templates(self) -> dict[UUID, Template]:
         """What workspaces run, by id. There are few, and they change seldom."""
 
+    async def engine(self, kind: str) -> str | None:
+        """The one that gave the last listing of this kind that was believed; None before the first."""
+
     async def judged(self, batch: Sequence[Judged]) -> int:
         """Store phase and judgement of many rows in one statement; rows that have moved on are left alone."""
 
