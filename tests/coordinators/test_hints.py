@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from codehub.bus.connect import connect
-from codehub.bus.hints import Hints, Listener
+from codehub.bus.hints import NAMED_AT_MOST, Hints, Listener
 from codehub.clock import elapsed
 from codehub.stack.account import Account
 from tests.coordinators.house import until
@@ -44,6 +44,18 @@ async def test_a_hint_reaches_its_listener_and_nobody_else(redis_url: str, redis
         await hints.wake(Listener.CONTROLLER)
         await until_heard(controller, None, times=2)
         assert workspace_id not in controller
+    await redis.aclose()
+
+
+async def test_a_few_workspaces_are_named_and_many_are_one_hint_for_all(
+    redis_url: str, redis_prefix: Callable[[], str]
+) -> None:
+    hints, few = Hints(redis := connect(redis_url), redis_prefix()), [uuid4() for _ in range(NAMED_AT_MOST)]
+    async with listening(hints, Listener.OBSERVER) as heard:
+        await hints.wake(Listener.OBSERVER, *few)
+        await hints.wake(Listener.OBSERVER, *few, uuid4())
+        await until_heard(heard, None, times=2)
+        assert heard == [None, *few, None]
     await redis.aclose()
 
 

@@ -18,6 +18,9 @@ RECONNECT_SECONDS = 1.0
 PUBLISH_SECONDS = 0.5
 """How long whoever wakes somebody waits for Redis; after that it is away, and left alone for a moment."""
 
+NAMED_AT_MOST = 16
+"""More workspaces than these are one hint for all: a thousand wishes at once are one look, not a thousand messages."""
+
 
 class Listener(StrEnum):
     OBSERVER = "ob"
@@ -31,13 +34,15 @@ class Hints:
         self._away = False
         self._ask_again_at = 0.0
 
-    async def wake(self, listener: Listener, workspace_id: UUID | None = None) -> None:
-        """Wake a coordinator, for one workspace or for all. With Redis away it wakes by itself, a little later."""
+    async def wake(self, listener: Listener, *workspace_ids: UUID) -> None:
+        """Wake a coordinator, for these workspaces or, where none is named, for all. With Redis away it wakes by
+        itself, a little later."""
         if self._away and elapsed() < self._ask_again_at:
             return
         try:
             async with asyncio.timeout(PUBLISH_SECONDS):
-                await self._redis.publish(f"{self._prefix}:{listener}", str(workspace_id or ""))
+                for hint in workspace_ids if 0 < len(workspace_ids) <= NAMED_AT_MOST else ("",):
+                    await self._redis.publish(f"{self._prefix}:{listener}", str(hint))
         except (RedisError, OSError) as error:
             self._note_away(error)
         else:

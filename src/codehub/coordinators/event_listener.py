@@ -56,11 +56,12 @@ class EventListener:
     async def _pass_on(self, store: FeedStore, notices: set[Notice]) -> None:
         if self.pages.something_was_lost:
             await self.pages.resync()
+        woken = [notice.workspace_id for notice in notices if notice.channel is Channel.WAKE]
+        if woken:
+            await self.hints.wake(Listener.CONTROLLER, *woken)
+            await self.hints.wake(Listener.OBSERVER, *woken)
         for notice in notices:
-            if notice.channel is Channel.WAKE:
-                await self.hints.wake(Listener.CONTROLLER, notice.workspace_id)
-                await self.hints.wake(Listener.OBSERVER, notice.workspace_id)
-            elif notice.channel is Channel.DELETED:
+            if notice.channel is Channel.DELETED:
                 await self.pages.deleted(notice.owner_user_id, notice.workspace_id)
         updated = [notice.workspace_id for notice in notices if notice.channel is Channel.SSE]
         if updated:
