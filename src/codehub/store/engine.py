@@ -1,5 +1,7 @@
 """Connections to PostgreSQL: a pool for the API, single ones for everything that holds a lock."""
 
+from typing import Any
+
 from sqlalchemy import make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
@@ -26,7 +28,13 @@ def pool(database_url: str, application_name: str) -> AsyncEngine:
     )
 
 
-def single(database_url: str, application_name: str, **server_settings: str) -> AsyncEngine:
+UNNAMED: dict[str, Any] = {"prepared_statement_cache_size": 0, "prepared_statement_name_func": lambda: ""}
+"""Statements that the server forgets at once, so that nothing stumbles over those of another client."""
+
+
+def single(
+    database_url: str, application_name: str, *, keeps_statements: bool = True, **server_settings: str
+) -> AsyncEngine:
     """Connections that are opened when asked for and closed when given back."""
     return create_async_engine(
         async_url(database_url),
@@ -35,5 +43,6 @@ def single(database_url: str, application_name: str, **server_settings: str) -> 
         connect_args={
             "timeout": CONNECT_SECONDS,
             "server_settings": {"application_name": application_name, **server_settings},
+            **({} if keeps_statements else UNNAMED),
         },
     )

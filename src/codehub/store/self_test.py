@@ -10,9 +10,8 @@ _PID = text("SELECT pg_backend_pid()")
 _SETTING = text("SELECT current_setting('idle_session_timeout')")
 _CANDIDATES = text("SELECT EXISTS (SELECT FROM pg_stat_activity WHERE application_name LIKE 'codehub coordinator:%')")
 LEASE = "4321ms"
-POOLER_SAYS = ("08P01", "26000", "42P05")
-"""How a pooler betrays itself before it is asked: a setting of the session that it does not pass on, and prepared
-statements that are another client's."""
+REFUSES_SETTINGS = "08P01"
+"""How a pooler betrays itself before it is asked: it does not pass the settings of a session on."""
 
 
 async def require_direct_connection(database_url: str) -> None:
@@ -20,9 +19,9 @@ async def require_direct_connection(database_url: str) -> None:
     the same advisory lock twice."""
     pooler = ServiceError(
         "A pooler stands between codehub and PostgreSQL and shares sessions between clients.",
-        "Point DATABASE_URL at PostgreSQL itself, or at a pooler in session mode.",
+        "Point DATABASE_URL at PostgreSQL itself, or at a pooler in session mode that passes settings on.",
     )
-    engine = single(database_url, "codehub self-test", idle_session_timeout=LEASE)
+    engine = single(database_url, "codehub self-test", keeps_statements=False, idle_session_timeout=LEASE)
     try:
         async with engine.connect() as first, engine.connect() as second:
             before = await first.scalar(_PID)
@@ -32,7 +31,7 @@ async def require_direct_connection(database_url: str) -> None:
             setting = await first.scalar(_SETTING)
             standby = await first.scalar(text("SELECT pg_is_in_recovery()"))
     except DBAPIError as error:
-        if getattr(error.orig, "sqlstate", None) in POOLER_SAYS:
+        if getattr(error.orig, "sqlstate", None) == REFUSES_SETTINGS:
             raise pooler from error
         raise
     finally:
