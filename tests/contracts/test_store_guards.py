@@ -9,7 +9,7 @@ import pytest
 
 from codehub import clock
 from codehub.model.plans import Answer, Died, Dismiss, Finish, GiveUp, Retry, Withdraw, Withdrawal
-from codehub.model.states import Operation, Phase, Step
+from codehub.model.states import Desired, Operation, Phase, Step
 from codehub.model.workspace import Workspace
 from codehub.store.history import EventKind
 from codehub.store.protocols import ControllerStore
@@ -91,3 +91,13 @@ async def test_nothing_happens_on_a_row_that_has_moved_on(
         assert outcome is None
     assert await backend.row(row.id) == row
     assert await backend.events(row.id) == before
+
+
+async def test_a_wish_for_what_is_wanted_already_writes_nothing(backend: Backend) -> None:
+    row = await backend.create(Desired.STANDBY)
+    history = await backend.events(row.id)
+    assert await backend.wish(row, Desired.STANDBY) == row
+    assert await backend.row(row.id) == row
+    assert await backend.events(row.id) == history
+    deleted = done(await backend.wish(row, Desired.DELETED))
+    assert await backend.wish(deleted, Desired.DELETED) is None

@@ -165,3 +165,12 @@ async def test_an_act_that_had_to_wait_begins_its_clock_anew(backend: Backend, c
     assert row.op_clock_at > first.op_clock_at
     assert replace(row, op_clock_at=first.op_clock_at) == first
     assert await backend.row(second.id) == gone_on
+
+
+async def test_an_archive_that_is_not_named_is_never_taken_for_a_stored_one(
+    backend: Backend, controller: ControllerStore
+) -> None:
+    row = done(await controller.acted(await archiving(backend, controller), Step.ARCHIVE))
+    with pytest.raises(backend.refused):
+        await controller.acted(row, Step.VERIFY)
+    assert await backend.row(row.id) == row

@@ -152,6 +152,8 @@ class MemoryDatabase:
         row = self.rows[workspace.id]
         if row.deleted_at is not None:
             return None
+        if row.desired_state is desired:
+            return row
         deleted_at = self.clock() if desired is Desired.DELETED else None
         self.write(replace(row, desired_state=desired, deleted_at=deleted_at))
         self._because(row.id, reason, by)

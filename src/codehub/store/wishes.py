@@ -65,12 +65,17 @@ async def held(connection: AsyncConnection, workspace_id: UUID) -> Workspace | N
 async def wish(
     connection: AsyncConnection, workspace: Workspace, desired: Desired, because: Because
 ) -> Workspace | None:
-    """Change what is wanted. None where it was deleted meanwhile; a deletion is not undone by a wish."""
+    """Change what is wanted. None where it was deleted meanwhile; a deletion is not undone by a wish. What is wanted
+    already is not written again: nothing has changed, and the history would say that something had."""
     values: dict[str, Any] = {"desired_state": desired, "desired_reason": because.reason, "desired_by": because.by}
     if desired is Desired.DELETED:
         values |= {"deleted_at": func.clock_timestamp()}
     event = Event(EventKind.WISH, workspace.desired_state, desired, because.reason, because.by)
-    return await _change(connection, workspace.id, values, event)
+    changed = await _change(connection, workspace.id, values, event, workspaces.c.desired_state != desired)
+    if changed is not None:
+        return changed
+    unchanged = await held(connection, workspace.id)
+    return unchanged if unchanged is not None and unchanged.deleted_at is None else None
 
 
 async def place_request(connection: AsyncConnection, workspace: Workspace, request: Request) -> Workspace | None:

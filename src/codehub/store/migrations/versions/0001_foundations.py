@@ -119,7 +119,7 @@ CREATE TABLE workspaces (
         ELSE true END),
     CONSTRAINT home_is_let_go CHECK (op_step NOT IN ('release', 'released') OR home_volume IS NULL),
     CONSTRAINT stored_archive_is_named CHECK (op_step NOT IN ('verified', 'release', 'released', 'uploaded')
-        OR archive_key = id || '/' || archive_op_id || '/home.tar.zst'),
+        OR coalesce(archive_key = id || '/' || archive_op_id || '/home.tar.zst', false)),
     CONSTRAINT error_has_no_operation CHECK (phase <> 'ERROR' OR operation = 'NONE')
 );
 
