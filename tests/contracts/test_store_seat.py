@@ -190,3 +190,29 @@ async def test_heartbeats_keep_the_lease(backend: Backend) -> None:
 async def test_the_time_is_the_databases_own(backend: Backend) -> None:
     seat, _ = await leader(backend)
     assert abs((await seat.now()) - clock.now() - AHEAD).total_seconds() < 60
+
+
+async def test_who_is_cancelled_between_two_transactions_does_not_lose_the_seat(backend: Backend) -> None:
+    seat, _ = await leader(backend)
+
+    async def work() -> None:
+        while True:
+            await seat.now()
+
+    for _ in range(20):
+        working = asyncio.create_task(work())
+        await asyncio.sleep(0.002)
+        await seat.settle()
+        working.cancel()
+        await asyncio.wait([working])
+        assert working.cancelled()
+    await seat.resign()
+    second = await backend.take("controller", "second")
+    assert await second.campaign() == Term(epoch=2, predecessor_released=True)
+
+
+async def test_a_seat_that_is_lost_holds_nobody_up(backend: Backend) -> None:
+    seat, _ = await leader(backend, lease_seconds=SHORT_LEASE)
+    await backend.kill(seat)
+    async with asyncio.timeout(5):
+        await seat.settle()

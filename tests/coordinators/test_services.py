@@ -113,6 +113,33 @@ async def test_a_connection_cut_between_update_and_commit_leaves_nothing_behind(
     await seat.close()
 
 
+async def test_a_shutdown_in_the_middle_of_a_statement_still_hands_over_in_order(house: House) -> None:
+    replica = house.replica()
+    for name in ("wc", "observer"):
+        await leads(replica, name)
+    async with house.pool.begin() as connection:
+        await connection.execute(text("LOCK TABLE workspaces IN ACCESS EXCLUSIVE MODE"))
+        workspace_waits = until(lambda: _waits_for_the_table(house), 10)
+        await workspace_waits
+        stopping = asyncio.create_task(replica.stop())
+        await asyncio.sleep(0.1)  # well into the statement that waits, and short of its end
+    await stopping
+    for name in ("wc", "observer", "events"):
+        assert await office(house.database_url, f"coordinator:{name}") == ("replica-0", 1, True)
+
+
+async def _waits_for_the_table(house: House) -> bool | None:
+    waiting = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+        "AND application_name LIKE 'codehub coordinator:%' AND wait_event_type = 'Lock'"
+    )
+    connection = await asyncpg.connect(house.database_url)
+    try:
+        return await connection.fetchval(waiting) > 0 or None
+    finally:
+        await connection.close()
+
+
 async def test_two_controllers_at_once_double_nothing(house: House) -> None:
     first, second = house.replica(), house.replica()
     for replica, lock_name in ((first, "coordinator:wc"), (second, "coordinator:wc:by-mistake")):

@@ -40,6 +40,7 @@ class MemorySeat:
         self._lease_seconds = lease_seconds
         self._term: Term | None = None
         self._lost = False
+        self._turn = asyncio.Lock()
         self._when_lost: list[Callable[[], None]] = []
         self.granted = asyncio.Event()
         self._lease = asyncio.get_running_loop().call_later(lease_seconds, self.drop)
@@ -67,6 +68,10 @@ class MemorySeat:
     async def now(self) -> datetime:
         async with self.transaction() as database:
             return database.clock()
+
+    async def settle(self) -> None:
+        async with self._turn:
+            pass
 
     async def resign(self) -> None:
         if self._term is None:
@@ -110,20 +115,21 @@ class MemorySeat:
     async def transaction(self) -> AsyncIterator[MemoryDatabase]:
         """What happens inside without an await happens at once or not at all. One that is dropped afterwards has
         happened, but its answer is lost; one that is cancelled costs the seat."""
-        self._must_be_held()
-        self._lease.cancel()
-        try:
-            await asyncio.sleep(0)
+        async with self._turn:
             self._must_be_held()
-            yield self._server.database
-            await asyncio.sleep(0)
-            self._must_be_held()
-        except asyncio.CancelledError:
-            self.drop()
-            raise
-        finally:
-            if not self._lost:
-                self._lease = asyncio.get_running_loop().call_later(self._lease_seconds, self.drop)
+            self._lease.cancel()
+            try:
+                await asyncio.sleep(0)
+                self._must_be_held()
+                yield self._server.database
+                await asyncio.sleep(0)
+                self._must_be_held()
+            except asyncio.CancelledError:
+                self.drop()
+                raise
+            finally:
+                if not self._lost:
+                    self._lease = asyncio.get_running_loop().call_later(self._lease_seconds, self.drop)
 
     async def _wait_for_lock(self) -> bool:
         if self._lock_name not in self._server.holders:

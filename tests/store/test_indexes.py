@@ -24,6 +24,7 @@ from codehub.store.controller import PostgresController
 from codehub.store.observer import PostgresObserver
 from codehub.store.protocols import Judged, Observed
 from codehub.store.seat import PostgresSeat
+from codehub.store.shards import Shard
 from tests.databases import create_database, drop_database
 from tests.store.crowd import COUNT, make_crowd
 
@@ -106,6 +107,7 @@ class Asked:
 
     seat: PostgresSeat
     controller: PostgresController
+    shard: PostgresController
     observer: PostgresObserver
     row: Workspace
 
@@ -126,6 +128,7 @@ async def _wish(asked: Asked) -> None:
 Question = Callable[[Asked], Awaitable[object]]
 HOT: dict[str, tuple[str, Question]] = {
     "unsettled, the first page": ("workspaces_unsettled", lambda asked: asked.controller.unsettled(None, 500)),
+    "unsettled of one shard": ("workspaces_unsettled", lambda asked: asked.shard.unsettled(None, 500)),
     "unsettled, a later page": ("workspaces_unsettled", lambda asked: asked.controller.unsettled(asked.row, 100)),
     "one workspace": (BY_ID, lambda asked: asked.controller.workspace(asked.row.id)),
     "a batch of judgements": (BY_ID, lambda asked: asked.controller.judged(_judgements(asked.row))),
@@ -207,7 +210,7 @@ async def test_what_the_coordinators_ask_is_answered_from_its_index(
 ) -> None:
     controller, observer = PostgresController(seat), PostgresObserver(seat)
     row = (await controller.unsettled(None, 500))[-1]
-    asked = Asked(seat, controller, observer, row)
+    asked = Asked(seat, controller, PostgresController(seat, Shard(1, 3)), observer, row)
     for index, question in HOT.values():
         sent = await caught(asked, question)
         expect_index(await explain(operator, sent.statement, *sent.parameters), index)

@@ -16,7 +16,7 @@ from codehub.coordinators.progress import Progress
 from codehub.coordinators.supervisor import Supervisor, Terms
 from codehub.coordinators.ticker import Rhythm, Ticker
 from codehub.coordinators.ttl_runner import TtlRunner
-from codehub.coordinators.workspace_controller import Bounds, WorkspaceController
+from codehub.coordinators.workspace_controller import Slots, WorkspaceController
 from codehub.decide.retry import RetryPolicy
 from codehub.model.states import Operation
 from codehub.runtimes.protocols import Runtime
@@ -27,6 +27,7 @@ from codehub.store.observer import PostgresObserver
 from codehub.store.protocols import Seat
 from codehub.store.seat import PostgresSeat
 from codehub.store.self_test import other_candidates
+from codehub.store.shards import Shard, shards
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,30 @@ def assemble(parts: Parts) -> Supervisor:
         ticker=Ticker(rhythm, clock.elapsed, random.random),
         elapsed=clock.elapsed,
     )
-    controller = WorkspaceController(
+    slots = Slots(config.max_concurrent_operations)
+    controllers = [_controller(parts, shard, rhythm, slots) for shard in shards(config.shards)]
+    divided = {each.lock_name: config.shards for each in controllers}
+    return Supervisor(
+        coordinators=[
+            observer,
+            *controllers,
+            EventListener(lambda seat: PostgresFeed(_postgres(seat)), parts.hints, parts.pages),
+            TtlRunner(config.ttl_interval),
+            GcRunner(config.gc_interval),
+        ],
+        take_seat=lambda lock_name: PostgresSeat.take(
+            parts.database_url, lock_name, config.node_id, config.lease_seconds, divided.get(lock_name)
+        ),
+        others_compete=lambda: other_candidates(parts.database_url),
+        terms=Terms(config.lease_seconds, config.retry_interval, config.initial_delay_max),
+    )
+
+
+def _controller(parts: Parts, shard: Shard, rhythm: Rhythm, slots: Slots) -> WorkspaceController:
+    return WorkspaceController(
         runtime=parts.runtime,
         fence=parts.fence,
-        open_store=lambda seat: PostgresController(_postgres(seat)),
+        open_store=lambda seat: PostgresController(_postgres(seat), shard),
         wake_observer=partial(parts.hints.wake, Listener.OBSERVER),
         hints=partial(parts.hints.listen, Listener.CONTROLLER),
         progress=Progress(parts.pages.progress),
@@ -65,21 +86,10 @@ def assemble(parts: Parts) -> Supervisor:
         policy=retry_policy(parts.reconciler),
         spread=random.random,
         elapsed=clock.elapsed,
-        bounds=Bounds(config.batch_size, config.max_concurrent_operations),
-    )
-    return Supervisor(
-        coordinators=[
-            observer,
-            controller,
-            EventListener(lambda seat: PostgresFeed(_postgres(seat)), parts.hints, parts.pages),
-            TtlRunner(config.ttl_interval),
-            GcRunner(config.gc_interval),
-        ],
-        take_seat=lambda lock_name: PostgresSeat.take(
-            parts.database_url, lock_name, config.node_id, config.lease_seconds
-        ),
-        others_compete=lambda: other_candidates(parts.database_url),
-        terms=Terms(config.lease_seconds, config.retry_interval, config.initial_delay_max),
+        slots=slots,
+        batch=parts.coordinator.batch_size,
+        name=shard.name,
+        lock_name=shard.lock_name,
     )
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterator
+from contextvars import ContextVar
 
 from codehub.store.protocols import Seat, SeatLost, Term
 
@@ -83,8 +84,9 @@ async def lead(
             raise Deposed from _error_of(keeping) or _error_of(governing)
         await governing
     finally:
-        await _end(governing)  # under a lease that is still kept, so that what it does to end is no late act
-        await _end(keeping)
+        # Under a lease that is still kept, so that what it does to end is no late act.
+        await _end(governing, leadership)
+        await _end(keeping, leadership)
         if not leadership.is_lost:
             with contextlib.suppress(SeatLost):  # gone in this moment: the successor will wait out the lease
                 await seat.resign()
@@ -100,7 +102,10 @@ async def _win(seat: Seat, lease_seconds: float, elapsed: Callable[[], float]) -
             return leadership
 
 
-async def _end(task: asyncio.Future[None]) -> None:
+async def _end(task: asyncio.Future[None], leadership: Leadership) -> None:
+    """End it between two transactions: one that is cancelled on its way costs the seat, and the successor a wait."""
+    if not leadership.is_lost:
+        await leadership.seat.settle()
     task.cancel()
     await asyncio.wait([task])
 
@@ -110,21 +115,23 @@ def _error_of(task: asyncio.Future[None]) -> BaseException | None:
 
 
 class Fence:
-    """Stands between the controller and the runtime: without a leadership that holds at this very moment, no call that
-    changes anything leaves this process."""
+    """Stands between the controllers and the runtime: without a leadership that holds at this very moment, no call that
+    changes anything leaves this process. Each controller has its own: what counts is in whose task the call is made."""
 
     def __init__(self) -> None:
-        self._leadership: Leadership | None = None
+        self._leadership: ContextVar[Leadership | None] = ContextVar("leadership", default=None)
 
     @contextlib.contextmanager
     def open_for(self, leadership: Leadership) -> Iterator[None]:
-        self._leadership = leadership
+        """For this task and those that it starts."""
+        before = self._leadership.set(leadership)
         try:
             yield
         finally:
-            self._leadership = None
+            self._leadership.reset(before)
 
     def check(self) -> None:
-        if self._leadership is None:
+        leadership = self._leadership.get()
+        if leadership is None:
             raise Deposed
-        self._leadership.check()
+        leadership.check()

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import assert_never
 from uuid import UUID, uuid4
@@ -47,13 +47,13 @@ from codehub.store.protocols import ControllerStore, Judged, Seat
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """How much is done at once. Pulls have their own: a slow registry must not keep others from starting."""
+class Slots:
+    """How much this process does at once, however many controllers it runs. Pulls have their own: a slow registry must
+    not keep others from starting."""
 
-    batch: int = 500
-    operations: int = 16
-    pulls: int = 4
+    def __init__(self, operations: int, pulls: int = 4) -> None:
+        self.operations = asyncio.Semaphore(operations)
+        self.pulls = asyncio.Semaphore(pulls)
 
 
 @dataclass
@@ -68,13 +68,10 @@ class WorkspaceController:
     policy: RetryPolicy
     spread: Callable[[], float]
     elapsed: Callable[[], float]
-    bounds: Bounds = field(default_factory=Bounds)
+    slots: Slots
+    batch: int = 500
     name: str = "wc"
     lock_name: str = "coordinator:wc"
-
-    def __post_init__(self) -> None:
-        self._operations = asyncio.Semaphore(self.bounds.operations)
-        self._pulls = asyncio.Semaphore(self.bounds.pulls)
 
     async def run(self, leadership: Leadership, report: Report) -> None:
         with self.fence.open_for(leadership):
@@ -112,11 +109,11 @@ class WorkspaceController:
                 await self._record(office, outcome, now)
             office.forget(outcome.workspace)
         last: Workspace | None = None
-        while rows := await office.store.unsettled(last, self.bounds.batch):
+        while rows := await office.store.unsettled(last, self.batch):
             office.templates = await office.store.templates()
             await self._decide(office, rows, now)
             last = rows[-1]
-            if len(rows) < self.bounds.batch:
+            if len(rows) < self.batch:
                 break
 
     async def _record(self, office: Office, outcome: Acted | ThinnedOut, now: datetime) -> None:
@@ -220,7 +217,7 @@ class WorkspaceController:
         try:
             if step in DESTRUCTIVE:  # and keeps no other act from its turn meanwhile
                 await asyncio.sleep(office.leadership.destructive_acts_wait())
-            async with self._pulls if step is Step.PULL else self._operations:
+            async with self.slots.pulls if step is Step.PULL else self.slots.operations:
                 if not office.has_its_turn(workspace):
                     self.ticker.hint()
                 await office.actions.act(workspace, step, office.template_of(workspace))
@@ -241,7 +238,7 @@ class WorkspaceController:
         removed: tuple[str, ...] = ()
         try:
             await asyncio.sleep(office.leadership.destructive_acts_wait())
-            async with asyncio.timeout(self.policy.timeouts[Operation.STOPPING].total_seconds()), self._operations:
+            async with asyncio.timeout(self.policy.timeouts[Operation.STOPPING].total_seconds()), self.slots.operations:
                 removed = await office.actions.thin_out(workspace, decision.container_ids)
             del office.failed_removals[workspace.id]
         except Deposed:

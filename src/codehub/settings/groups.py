@@ -189,7 +189,8 @@ class CoordinatorConfig(Group):
     batch_size: Count = 500
     """Workspaces decided in one pass; more follow at once in the next."""
     shards: Count = 1
-    """Parts that the controller's work is split into, each with a lock of its own."""
+    """Parts that the controller's work is split into, each with a lock of its own. A new number holds when the last
+    process with the old one has ended."""
     max_concurrent_operations: Count = 16
     """Containers and volumes worked on at the same time."""
     max_concurrent_jobs: Count = 4

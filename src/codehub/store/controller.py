@@ -28,6 +28,7 @@ from codehub.store.history import Event, EventKind, operation_event, phase_event
 from codehub.store.protocols import Judged, NewArchive
 from codehub.store.rows import WORKSPACE_COLUMNS, to_template, to_workspace
 from codehub.store.seat import PostgresSeat
+from codehub.store.shards import Shard
 from codehub.store.tables import archives, observer_state, templates, workspaces
 from codehub.store.unsettled import unsettled
 
@@ -83,12 +84,13 @@ _BEGUN = text("""
 
 
 class PostgresController:
-    def __init__(self, seat: PostgresSeat) -> None:
+    def __init__(self, seat: PostgresSeat, shard: Shard | None = None) -> None:
         self._seat = seat
+        self._whose = [] if shard is None or shard.of == 1 else [shard.workspaces()]
 
     async def unsettled(self, after: Workspace | None, limit: int) -> Sequence[Workspace]:
         async with self._seat.statement() as connection:
-            return await unsettled(connection, after, limit)
+            return await unsettled(connection, after, limit, *self._whose)
 
     async def workspace(self, workspace_id: UUID) -> Workspace | None:
         query = select(*WORKSPACE_COLUMNS).where(workspaces.c.id == workspace_id)

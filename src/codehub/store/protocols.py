@@ -108,6 +108,10 @@ class Seat(Protocol):
     async def now(self) -> datetime:
         """The database's time."""
 
+    async def settle(self) -> None:
+        """Return when no transaction is under way, or has been for too long. Whoever is cancelled right then, with no
+        await in between, does not lose the seat by it."""
+
     async def resign(self) -> None:
         """Give the lock back in order, so that the successor need not wait."""
 

@@ -1,7 +1,9 @@
 """A coordinator's seat on PostgreSQL: one direct connection that holds its lock and carries its writes."""
 
 import asyncio
+import contextlib
 import hashlib
+import random
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime
@@ -14,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from codehub.store.engine import single
 from codehub.store.protocols import SeatLost, Term
+from codehub.store.shards import is_new, join, leave
 
 LOCK_WAIT_MS = 1000
 """How long a candidate waits inside the server at a time: longer would keep VACUUM from its work."""
@@ -61,6 +64,7 @@ class PostgresSeat:
         lock_name: str,
         holder_id: str,
         lease_seconds: float,
+        shards: int | None,
     ) -> None:
         self._connection = connection
         self._driver = driver
@@ -68,6 +72,7 @@ class PostgresSeat:
         self._holder_id = holder_id
         self._key = lock_key(lock_name)
         self._lease_seconds = lease_seconds
+        self._shards = shards
         self._term: Term | None = None
         self._isolation: Isolation | None = None
         self._turn = asyncio.Lock()  # the driver does one thing at a time
@@ -76,7 +81,10 @@ class PostgresSeat:
         self._driver.add_termination_listener(lambda _: self._be_lost())
 
     @classmethod
-    async def take(cls, database_url: str, lock_name: str, holder_id: str, lease_seconds: float) -> "PostgresSeat":
+    async def take(
+        cls, database_url: str, lock_name: str, holder_id: str, lease_seconds: float, shards: int | None = None
+    ) -> "PostgresSeat":
+        """`shards`: of how many parts this is one, for a coordinator whose work is divided."""
         lease_ms = int(lease_seconds * 1000)
         engine = single(
             database_url,
@@ -95,7 +103,7 @@ class PostgresSeat:
         except (OSError, DBAPIError) as error:
             raise SeatLost(str(error)) from error
         driver = (await connection.get_raw_connection()).driver_connection
-        return cls(connection, driver, lock_name, holder_id, lease_seconds)
+        return cls(connection, driver, lock_name, holder_id, lease_seconds, shards)
 
     async def campaign(self) -> Term | None:
         if self._term is not None:
@@ -103,9 +111,18 @@ class PostgresSeat:
         async with self._wholly() as connection:
             if not await self._wait_for_lock(connection):
                 return None
-            released = await connection.scalar(_PREDECESSOR, {"lock_name": self._lock_name})
-            epoch = await connection.scalar(_TAKE_OFFICE, {"lock_name": self._lock_name, "holder_id": self._holder_id})
-        self._term = Term(epoch, predecessor_released=released is not False)
+            joined = self._shards is None or await join(connection, self._shards)
+            if joined:
+                return await self._take_office(connection)
+            await connection.execute(_UNLOCK, {"key": self._key})
+        await asyncio.sleep(random.uniform(0.5, 1) * min(LOCK_WAIT_MS / 1000, self._lease_seconds / 4))  # noqa: S311
+        return None
+
+    async def _take_office(self, connection: AsyncConnection) -> Term:
+        released = await connection.scalar(_PREDECESSOR, {"lock_name": self._lock_name})
+        divided_anew = self._shards is not None and await is_new(connection, self._lease_seconds)
+        epoch = await connection.scalar(_TAKE_OFFICE, {"lock_name": self._lock_name, "holder_id": self._holder_id})
+        self._term = Term(epoch, predecessor_released=released is not False and not divided_anew)
         return self._term
 
     async def heartbeat(self) -> None:
@@ -121,12 +138,19 @@ class PostgresSeat:
             moment: datetime = await connection.scalar(text("SELECT clock_timestamp()"))
             return moment
 
+    async def settle(self) -> None:
+        with contextlib.suppress(TimeoutError):  # the server ends a statement that takes longer
+            async with asyncio.timeout(self._lease_seconds / 2), self._turn:
+                pass
+
     async def resign(self) -> None:
         if self._term is None:
             return
         office = {"lock_name": self._lock_name, "holder_id": self._holder_id, "epoch": self._term.epoch}
         async with self._wholly() as connection:
             await connection.execute(_LEAVE_OFFICE, office)
+            if self._shards is not None:
+                await leave(connection, self._shards)
             await connection.execute(_UNLOCK, {"key": self._key})  # who has it now waits for our row, and reads it
         self._term = None
 

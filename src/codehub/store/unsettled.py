@@ -15,9 +15,11 @@ _UNSETTLED = text("NOT settled")
 _UNHURRIED: ColumnElement[bool] = literal_column("(desired_state <> 'RUNNING')", Boolean)
 
 
-async def unsettled(connection: AsyncConnection, after: Workspace | None, limit: int) -> Sequence[Workspace]:
+async def unsettled(
+    connection: AsyncConnection, after: Workspace | None, limit: int, *whose: ColumnElement[bool]
+) -> Sequence[Workspace]:
     """A page of them, those that people wait for first; the next one begins after `after`."""
-    query = select(*WORKSPACE_COLUMNS).where(_UNSETTLED).order_by(_UNHURRIED, workspaces.c.id).limit(limit)
+    query = select(*WORKSPACE_COLUMNS).where(_UNSETTLED, *whose).order_by(_UNHURRIED, workspaces.c.id).limit(limit)
     if after is not None:
         place = after.desired_state is not Desired.RUNNING, after.id
         query = query.where(tuple_(_UNHURRIED, workspaces.c.id) > place)
