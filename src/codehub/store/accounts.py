@@ -2,10 +2,10 @@
 
 from uuid import uuid4
 
-from argon2 import PasswordHasher
 from sqlalchemy import text
 
 from codehub.store.engine import single
+from codehub.store.passwords import hash_password
 
 _FIRST_ADMINISTRATOR = text("""
     INSERT INTO users (id, login, password_hash, role)
@@ -21,7 +21,7 @@ async def create_first_administrator(database_url: str, login: str, password: st
     try:
         async with engine.begin() as connection:
             await connection.execute(text("LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE"))
-            values = {"id": uuid4(), "login": login, "password_hash": PasswordHasher().hash(password)}
+            values = {"id": uuid4(), "login": login, "password_hash": hash_password(password)}
             created = await connection.execute(_FIRST_ADMINISTRATOR, values)
             return created.first() is not None
     finally:

@@ -85,7 +85,7 @@ class LoginAttemptRow(SQLModel, table=True):
     id: int | None = Field(default=None, sa_column=Column("id", BigInteger, Identity(always=True), primary_key=True))
     login: str
     address: str
-    succeeded: bool
+    succeeded: bool | None = None
     at: datetime = _moment(nullable=False)
 
 

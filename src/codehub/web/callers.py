@@ -33,7 +33,7 @@ class Callers:
     reads: asyncpg.Pool
     auth: AuthConfig
     public_url: str | None
-    _known: dict[str, tuple[float, asyncio.Future[Caller | None]]] = field(default_factory=dict)
+    _known: dict[tuple[str, Proof], tuple[float, asyncio.Future[Caller | None]]] = field(default_factory=dict)
 
     @property
     def cookie_name(self) -> str:
@@ -51,11 +51,11 @@ class Callers:
         """Raises NotLoggedIn, or ForeignOrigin for a cookie that was not sent by one of our own pages."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and token:
-            return await self._known_as(token.strip(), Proof.TOKEN)
+            return await self.known_as(token.strip(), Proof.TOKEN)
         secret = request.cookies.get(self.cookie_name)
         if not secret:
             raise NotLoggedIn
-        caller = await self._known_as(secret, Proof.SESSION)
+        caller = await self.known_as(secret, Proof.SESSION)
         if request.method not in SAFE_METHODS:
             self._refuse_forged(request, secret)
         return caller
@@ -83,20 +83,22 @@ class Callers:
         if not hmac.compare_digest(request.headers.get(CSRF_HEADER, "").encode(), csrf_token(secret).encode()):
             raise ForeignOrigin(f"Send the session's token in {CSRF_HEADER}; GET /api/v1/me tells it.")
 
-    async def _known_as(self, secret: str, proof: Proof) -> Caller:
-        at, asking = self._known.get(secret, (0.0, None))
+    async def known_as(self, secret: str, proof: Proof) -> Caller:
+        """Whose secret this is. Raises NotLoggedIn."""
+        shown = (secret, proof)
+        at, asking = self._known.get(shown, (0.0, None))
         if asking is None or elapsed() - at > self.auth.cache_seconds:
             asking = asyncio.ensure_future(self._look_up(secret, proof))
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
-            self._known[secret] = (elapsed(), asking)
+            self._known[shown] = (elapsed(), asking)
         try:
             # several requests wait for one look; one that leaves ends it for none
             caller = await asyncio.shield(asking)
         except Exception:
-            self._known.pop(secret, None)
+            self._known.pop(shown, None)
             raise
-        if caller is None or caller.proof is not proof:
+        if caller is None:
             raise NotLoggedIn
         return caller
 

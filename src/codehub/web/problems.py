@@ -106,9 +106,11 @@ def install(app: FastAPI) -> None:
             raise error
         return problem(error.status_code, detail=str(error.detail), headers=error.headers)
 
-    async def invalid(_request: Request, error: Exception) -> JSONResponse:
+    async def invalid(request: Request, error: Exception) -> JSONResponse:
         if not isinstance(error, RequestValidationError):
             raise error
+        if not _is_json(request) and any(mistake["loc"] == ("body",) for mistake in error.errors()):
+            return problem(415, code="not_json", detail="Send the body as JSON, with Content-Type: application/json.")
         mistakes = [{"at": ".".join(map(str, mistake["loc"])), "message": mistake["msg"]} for mistake in error.errors()]
         return problem(422, code="invalid_request", detail="The request is not valid.", errors=mistakes)
 
@@ -121,6 +123,12 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, refused)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(Exception, failed)
+
+
+def _is_json(request: Request) -> bool:
+    """A form or plain text can be sent by any page of any site, and is not read."""
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return media_type == "application/json" or media_type.endswith("+json")
 
 
 def _code(title: str) -> str:
