@@ -56,7 +56,7 @@ def _is_busy(workspace: ShownWorkspace) -> bool:
     return workspace.phase is not Phase.ERROR and workspace.phase.value != workspace.desired_state.value
 
 
-def to_live(note: bytes) -> Live:
+def to_live(note: bytes | str) -> Live:
     said = orjson.loads(note)
     return Live(
         stage=said["stage"],

@@ -78,7 +78,7 @@ class PageEvents:
     def _said(self, to: UUID | str, event: PageEvent, data: dict[str, object]) -> tuple[str, bytes]:
         return f"{self._prefix}:{to}", b"%b\n%b" % (event.encode(), to_json(data))
 
-    async def _say(self, saying: "Pipeline[bytes]", *, matters: bool = True) -> None:
+    async def _say(self, saying: Pipeline, *, matters: bool = True) -> None:
         try:
             async with asyncio.timeout(PUBLISH_SECONDS):
                 await saying.execute()

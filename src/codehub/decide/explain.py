@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from codehub.decide import sentences as say
 from codehub.decide.idle import IdlePolicy, StayAwake, idle
-from codehub.decide.phrases import phrased, told_at
+from codehub.decide.phrases import phrased, soon, told_at
 from codehub.decide.request import HOME_IS_LOST
 from codehub.decide.sentences import Code
 from codehub.model.shown import Action, Because, Doing, Explanation, Live, Next, ShownWorkspace, WhatNext
@@ -48,11 +48,11 @@ def _situation(workspace: ShownWorkspace, live: Live | None) -> Code:
         return Code.DELETED if workspace.phase is Phase.DELETED else _held_up(workspace, live) or Code.DELETING
     if workspace.phase is Phase.ERROR:
         return _in_error(workspace)
+    if workspace.phase in _GONE or workspace.operation is Operation.DELETING:
+        return Code.RETURNING
     if workspace.operation is not Operation.NONE:
         told = say.AT_STEP.get(workspace.op_step) if workspace.op_step is not None else None
         return _held_up(workspace, live) or told or say.UNDER_WAY[workspace.operation]
-    if workspace.phase in _GONE:
-        return Code.RETURNING
     if workspace.request is not None:
         return Code.REQUESTED
     at_rest = say.AT_REST.get((workspace.phase, workspace.desired_state))
@@ -79,7 +79,7 @@ def _before_it_begins(workspace: ShownWorkspace) -> Code:
             return Code.WAITING_FOR_IMAGE
         if workspace.deaths and workspace.next_attempt_at is not None:
             return Code.RESTARTING
-    return say.SOON[workspace.desired_state]
+    return soon(workspace)
 
 
 def _next(workspace: ShownWorkspace, code: Code, policy: IdlePolicy) -> WhatNext | None:
@@ -107,7 +107,7 @@ def _then(workspace: ShownWorkspace, code: Code, coming: WhatNext | None) -> str
     """The sentence about what follows, where the first one leaves that open."""
     if coming is not None and coming.at is not None:
         return say.AT_TIME[coming.what].format(at=told_at(coming.at)) if coming.what in say.AT_TIME else ""
-    if code not in say.OPEN_ENDED or say.LEADS_TO[workspace.operation] is workspace.desired_state:
+    if code not in say.LEADS_TO or say.LEADS_TO[code] is workspace.desired_state:
         return ""
     return say.THEN[workspace.desired_state]
 

@@ -7,6 +7,9 @@ from string import Formatter
 from codehub.decide import sentences as say
 from codehub.decide.sentences import Code
 from codehub.model.shown import Live, ShownWorkspace
+from codehub.model.states import Desired, Operation, Phase
+
+_WITHOUT_HOME = (Phase.PENDING, Phase.ARCHIVED)
 
 Told = tuple[str, object]
 """The words, and the fact behind them."""
@@ -34,12 +37,28 @@ def _since(workspace: ShownWorkspace, _: Live | None) -> Told:
 def _because(workspace: ShownWorkspace, _: Live | None) -> Told:
     """Who or what asked for it. Where that was idleness, the fact is since when."""
     reason, used = workspace.desired_reason, workspace.last_access_at
-    phrase = say.BECAUSE.get((reason, workspace.desired_state), "")
-    if not phrase:
+    phrase = say.BECAUSE.get((reason, workspace.desired_state)) if _serves_the_wish(workspace) else None
+    if phrase is None:
         return "", None
-    after = f" after {told_at(used)}" if used is not None else ""
-    by = workspace.desired_by or say.SOMEBODY.get(reason, "")
-    return phrase.format(by=by, after=after), used if reason == "idle" else None
+    if reason not in say.WHO:
+        return phrase.format(after=f" after {told_at(used)}" if used is not None else ""), used
+    by = workspace.desired_by
+    return phrase.format(by=say.WHO[reason].format(by) if by is not None else say.SOMEBODY[reason]), None
+
+
+def _serves_the_wish(workspace: ShownWorkspace) -> bool:
+    """Whether what is being done is done for the present wish: otherwise its reason is another's."""
+    operation, desired = workspace.operation, workspace.desired_state
+    if operation is Operation.NONE or (operation, desired) in say.ON_THE_WAY:
+        return True
+    return say.LEADS_TO.get(say.UNDER_WAY[operation], Desired.DELETED) is desired
+
+
+def soon(workspace: ShownWorkspace) -> Code:
+    """What begins in a moment, where nothing has begun."""
+    if workspace.desired_state is Desired.STANDBY and workspace.phase in _WITHOUT_HOME:
+        return Code.PREPARES_SOON
+    return say.SOON[workspace.desired_state]
 
 
 def _from_then_on(workspace: ShownWorkspace, _: Live | None) -> Told:
@@ -75,13 +94,13 @@ _FILL: dict[str, Callable[[ShownWorkspace, Live | None], Told]] = {
     "way_out": _way_out,
     "service": _service,
     "request": _request,
-    "intent": lambda workspace, _: (say.INTENT[workspace.desired_state], workspace.desired_state),
+    "intent": lambda workspace, _: (say.INTENT[soon(workspace)], workspace.desired_state),
     "trying": lambda workspace, _: (say.TRYING[workspace.operation], workspace.operation),
     "template": lambda workspace, _: (workspace.template_name or "its image", workspace.template_name),
     "deaths": lambda workspace, _: (str(workspace.deaths), workspace.deaths),
 }
 _NAMED = {
-    "because": "unused_since",
+    "because": "last_used",
     "from_then_on": "at",
     "fault": "error",
     "way_out": "error",

@@ -16,6 +16,7 @@ class Code(StrEnum):
     ARCHIVED = "archived"
     STARTS_SOON = "starts_soon"
     STOPS_SOON = "stops_soon"
+    PREPARES_SOON = "prepares_soon"
     ARCHIVES_SOON = "archives_soon"
     MAKING_HOME = "making_home"
     RESTORING = "restoring"
@@ -45,6 +46,7 @@ SENTENCES = {
     Code.ARCHIVED: "In the archive since {since}{because}. Start it to bring its files back.",
     Code.STARTS_SOON: "It starts in a moment{because}.",
     Code.STOPS_SOON: "It is stopped in a moment{because}.",
+    Code.PREPARES_SOON: "Its home is made ready in a moment{because}.",
     Code.ARCHIVES_SOON: "Its files move to the archive in a moment{because}.",
     Code.MAKING_HOME: "A home for its files is being made.",
     Code.RESTORING: "Its files are being brought back from the archive.",
@@ -101,16 +103,18 @@ WAITING = {
 """What is worth telling an owner of what is waited for; the rest is over in a moment."""
 
 INTENT = {
-    Desired.RUNNING: "It starts",
-    Desired.STANDBY: "It is stopped",
-    Desired.ARCHIVED: "Its files move to the archive",
-    Desired.DELETED: "It is deleted",
+    Code.STARTS_SOON: "It starts",
+    Code.STOPS_SOON: "It is stopped",
+    Code.PREPARES_SOON: "Its home is made ready",
+    Code.ARCHIVES_SOON: "Its files move to the archive",
+    Code.DELETING: "It is deleted",
 }
+"""The same, where something has to come first."""
 
 SERVICE = {
     Service.RUNTIME: "the engine that workspaces run on",
     Service.ARCHIVE_STORE: "the store that archives are kept in",
-    Service.REGISTRY: "the registry that what it runs comes from",
+    Service.REGISTRY: "the registry that its image comes from",
 }
 SOMETHING = "what it needs"
 """Where it is not known which one."""
@@ -127,9 +131,9 @@ TRYING = {
 }
 
 FAULT = {
-    ErrorReason.TIMEOUT: "it took too long",
-    ErrorReason.RETRY_EXCEEDED: "what was tried failed again and again",
-    ErrorReason.ACTION_FAILED: "what was tried did not succeed",
+    ErrorReason.TIMEOUT: "the attempt took too long",
+    ErrorReason.RETRY_EXCEEDED: "several attempts failed, as its history tells",
+    ErrorReason.ACTION_FAILED: "the attempt ended with an error, which its history names",
     ErrorReason.UNREACHABLE: "what it runs on did not answer",
     ErrorReason.IMAGE_PULL_FAILED: "what it runs could not be fetched or built",
     ErrorReason.CONTAINER_WITHOUT_VOLUME: "it was found running without its files",
@@ -139,12 +143,11 @@ FAULT = {
 FAULT_SENTENCE = {reason: f"{fault[0].upper()}{fault[1:]}." for reason, fault in FAULT.items()}
 
 _TRY_AGAIN = "Recover it to try again."
-_LOST = "Nothing takes their place by itself: recover it when they are back, or start it with an empty home."
 WAY_OUT = dict.fromkeys(ErrorReason, _TRY_AGAIN) | {
-    ErrorReason.IMAGE_PULL_FAILED: "Recover it when its template has been mended, which an administrator can do.",
-    ErrorReason.CONTAINER_WITHOUT_VOLUME: "Recover it: that takes away what runs there, and looks for its files again.",
-    ErrorReason.DATA_LOST: _LOST,
-    ErrorReason.ARCHIVE_CORRUPTED: _LOST,
+    ErrorReason.IMAGE_PULL_FAILED: "Ask an administrator to mend its template, then recover it.",
+    ErrorReason.CONTAINER_WITHOUT_VOLUME: "Recover it: what runs there is taken away, and its files are looked for.",
+    ErrorReason.DATA_LOST: "Recover it when they are back, or start it with an empty home.",
+    ErrorReason.ARCHIVE_CORRUPTED: "Recover it when the archive has been mended, or start it with an empty home.",
 }
 
 REQUEST = {
@@ -155,22 +158,22 @@ REQUEST = {
 }
 
 LEADS_TO = {
-    Operation.NONE: None,
-    Operation.PROVISIONING: Desired.STANDBY,
-    Operation.RESTORING: Desired.STANDBY,
-    Operation.STARTING: Desired.RUNNING,
-    Operation.STOPPING: Desired.STANDBY,
-    Operation.ARCHIVING: Desired.ARCHIVED,
-    Operation.CREATE_EMPTY_ARCHIVE: Desired.ARCHIVED,
-    Operation.DELETING: Desired.DELETED,
+    Code.MAKING_HOME: Desired.STANDBY,
+    Code.RESTORING: Desired.STANDBY,
+    Code.FETCHING_IMAGE: Desired.RUNNING,
+    Code.STARTING: Desired.RUNNING,
+    Code.WAITING_FOR_IDE: Desired.RUNNING,
+    Code.STOPPING: Desired.STANDBY,
+    Code.ARCHIVING: Desired.ARCHIVED,
+    Code.STORING_EMPTY_HOME: Desired.ARCHIVED,
 }
-OPEN_ENDED = frozenset({*UNDER_WAY.values(), *AT_STEP.values()})
-"""Situations that end with an operation, and not always with the wish."""
+"""What an operation ends with, whatever is wished meanwhile."""
+ON_THE_WAY = frozenset({(Operation.STOPPING, Desired.ARCHIVED), (Operation.STOPPING, Desired.DELETED)})
+"""Operations that are a step towards another wish, and have the same reason."""
 THEN = {
     Desired.RUNNING: " Then it starts.",
     Desired.STANDBY: " Then it is stopped.",
-    Desired.ARCHIVED: " Then its files move to the archive.",
-    Desired.DELETED: " Then it is deleted.",
+    Desired.ARCHIVED: " After that it goes to the archive.",
 }
 """What follows an operation that does not yet lead to the wish."""
 
@@ -187,14 +190,13 @@ AT_TIME = {
 
 _AWAY = (Desired.STANDBY, Desired.ARCHIVED)
 BECAUSE = {
-    ("owner", Desired.RUNNING): ", as {by} asked",
     ("wake", Desired.RUNNING): ", because {by} opened it",
-    ("admin", Desired.RUNNING): ", as the administrator {by} asked",
-    **{("owner", desired): ", as {by} asked" for desired in (*_AWAY, Desired.DELETED)},
-    **{("admin", desired): ", as the administrator {by} asked" for desired in (*_AWAY, Desired.DELETED)},
+    **{("owner", desired): ", as {by} asked" for desired in Desired},
+    **{("admin", desired): ", as {by} asked" for desired in Desired},
     **{("idle", desired): ", because nobody used it{after}" for desired in _AWAY},
     **{("limit", desired): ", to make room for another workspace" for desired in _AWAY},
 }
 """Why the wish is as it is; a pair that is missing says nothing, rather than something that makes no sense."""
-SOMEBODY = {"owner": "its owner", "wake": "somebody", "admin": "of this installation"}
+WHO = {"owner": "{}", "wake": "{}", "admin": "the administrator {}"}
+SOMEBODY = {"owner": "its owner", "wake": "somebody", "admin": "an administrator"}
 """Where it is not known who."""

@@ -1,4 +1,4 @@
-"""The application behind a real HTTP server. Clients in the same process cannot stand for one: they wait for the end."""
+"""The application behind a real HTTP server. Clients in the same process would not do: they wait for the end."""
 
 import asyncio
 import json

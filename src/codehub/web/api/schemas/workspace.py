@@ -129,7 +129,7 @@ class Workspace(_Shown):
                     "url": None,
                     "explanation": {
                         "code": "stopped",
-                        "params": {"since": _WHEN, "unused_since": "2026-03-02T13:54:00+00:00"},
+                        "params": {"since": _WHEN, "last_used": "2026-03-02T13:54:00+00:00"},
                         "summary": "Stopped since 2026-03-02 14:05 UTC, because nobody used it after 2026-03-02 13:54"
                         " UTC. Start it to go on; its files are kept. Its files move to the archive at 2026-03-03 14:05"
                         " UTC, unless it is started before.",

@@ -1,0 +1,62 @@
+"""The document that the API, events, pages and the command line show of a workspace."""
+
+from dataclasses import replace
+
+from codehub.decide.idle import IdlePolicy
+from codehub.decide.show import show
+from codehub.model.shown import Live
+from codehub.model.states import Desired, ErrorReason, Operation, Step
+from tests.decide.builders import OP_ID, after
+from tests.decide.shown import IDLE_POLICY, TEMPLATE_ID, shown
+
+PULLING = shown(operation=Operation.STARTING, op_step=Step.PULL, desired_state=Desired.RUNNING)
+PROGRESS = Live("pull", OP_ID, 5, 10, 2.5, 2.0)
+
+
+def test_it_says_whose_it_is_and_what_it_runs() -> None:
+    document = show(shown(description="d", memo="m", revision=3), None, IDLE_POLICY)
+    assert document["owner"] == {"id": shown().owner_user_id, "login": "ann"}
+    assert document["template"] == {"id": TEMPLATE_ID, "name": "code-server"}
+    assert (document["description"], document["memo"], document["revision"], document["url"]) == ("d", "m", 3, None)
+
+
+def test_an_operation_is_told_with_its_progress() -> None:
+    assert show(shown(), None, IDLE_POLICY)["operation"] is None
+    assert show(PULLING, PROGRESS, IDLE_POLICY)["operation"] == {
+        "name": "STARTING",
+        "step": "pull",
+        "started_at": after(60),
+        "attempt": 1,
+        "progress": PROGRESS,
+    }
+
+
+def test_progress_of_another_operation_is_not_told() -> None:
+    document = show(PULLING, replace(PROGRESS, op_id=None), IDLE_POLICY)
+    assert document["operation"]["progress"] is None
+    assert document["explanation"].doing.progress is None
+
+
+def test_an_error_is_told_in_a_word_and_in_a_sentence() -> None:
+    assert show(shown(), None, IDLE_POLICY)["error"] is None
+    row = shown(error_reason=ErrorReason.UNREACHABLE, error_count=2, next_attempt_at=after(9))
+    assert show(row, None, IDLE_POLICY)["error"] == {
+        "reason": "Unreachable",
+        "count": 2,
+        "next_attempt_at": after(9),
+        "sentence": "What it runs on did not answer.",
+    }
+
+
+def test_idle_times_are_told_as_chosen_and_as_in_force() -> None:
+    policy = IdlePolicy(600, 3600, standby_ceiling_seconds=900, archive_ceiling_seconds=7200)
+    chosen = shown(
+        standby_override_seconds=None,
+        standby_after_seconds=1200,
+        archive_override_seconds=0,
+        archive_after_seconds=0,
+    )
+    document = show(chosen, None, policy)
+    assert (document["standby_after_seconds"], document["archive_after_seconds"]) == (None, 0)
+    assert document["idle"] == {"standby_after_seconds": 900, "archive_after_seconds": 7200}
+    assert show(shown(), None, policy)["idle"] == {"standby_after_seconds": 600, "archive_after_seconds": 3600}
