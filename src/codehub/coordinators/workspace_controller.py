@@ -61,7 +61,7 @@ class WorkspaceController:
     runtime: Runtime
     fence: Fence
     open_store: Callable[[Seat], ControllerStore]
-    wake_observer: Callable[[UUID | None], Awaitable[None]]
+    wake_observer: Callable[[*tuple[UUID, ...]], Awaitable[None]]
     hints: Callable[[Callable[[UUID | None], None]], Awaitable[None]]
     progress: Progress
     ticker: Ticker
@@ -108,6 +108,8 @@ class WorkspaceController:
             with bulkhead(outcome.workspace):
                 await self._record(office, outcome, now)
             office.forget(outcome.workspace)
+        if outcomes:
+            await self.wake_observer(*(outcome.workspace.id for outcome in outcomes))
         last: Workspace | None = None
         while rows := await office.store.unsettled(last, self.batch):
             office.templates = await office.store.templates()
@@ -123,7 +125,6 @@ class WorkspaceController:
                 log.info("surplus containers removed", workspace_id=str(workspace.id), container_ids=removed)
             case Acted(workspace, step, fault):
                 await self._record_act(office, workspace, step, fault, now)
-        await self.wake_observer(outcome.workspace.id)
 
     async def _record_act(
         self, office: Office, workspace: Workspace, step: Step, fault: Fault | None, now: datetime

@@ -55,7 +55,7 @@ async def change(
     )
     if story:
         changed = written.cte("changed")
-        found = await connection.execute(select(*_CHANGED).select_from(changed).add_cte(tell(changed, story)))
+        found = await connection.execute(select(*_CHANGED).select_from(changed).add_cte(changed, tell(changed, story)))
     else:
         found = await connection.execute(written)
     row = found.first()

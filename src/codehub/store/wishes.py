@@ -52,7 +52,7 @@ async def create_workspace(
     }
     created = insert(workspaces).values(values).returning(*WORKSPACE_COLUMNS).cte("created")
     event = Event(EventKind.CREATED, after=desired, reason=because.reason, actor=because.by)
-    return to_workspace((await connection.execute(select(created).add_cte(tell(created, [event])))).one())
+    return to_workspace((await connection.execute(select(created).add_cte(created, tell(created, [event])))).one())
 
 
 async def held(connection: AsyncConnection, workspace_id: UUID) -> Workspace | None:
@@ -95,5 +95,5 @@ async def _change(
         .returning(*WORKSPACE_COLUMNS)
         .cte("changed")
     )
-    row = (await connection.execute(select(changed).add_cte(tell(changed, [event])))).first()
+    row = (await connection.execute(select(changed).add_cte(changed, tell(changed, [event])))).first()
     return to_workspace(row) if row is not None else None
