@@ -7,6 +7,25 @@ from codehub.model.states import Phase
 from codehub.model.workspace import Workspace
 from codehub.store.protocols import Channel
 
+_SHOWN = [
+    "phase",
+    "operation",
+    "error_reason",
+    "desired_state",
+    "name",
+    "request",
+    "op_step",
+    "op_attempt",
+    "error_count",
+    "next_attempt_at",
+    "recent_deaths",
+    "template_id",
+    "standby_after_seconds",
+    "archive_after_seconds",
+    "last_access_at",
+]
+"""As far as a decision needs them too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Touched:
@@ -37,7 +56,7 @@ def is_revision(before: Workspace, after: Workspace) -> bool:
 
 
 def _shown(row: Workspace) -> tuple[object, ...]:
-    return row.phase, row.operation, row.error_reason, row.desired_state, row.name
+    return tuple(getattr(row, name) for name in _SHOWN)
 
 
 def _wished(row: Workspace) -> tuple[object, ...]:
