@@ -151,6 +151,8 @@ class WorkspaceController:
                 spread=self.spread(),
             )
             decision = plan(row, circumstances)
+            if isinstance(decision, WaitUntil):
+                self.progress.waits(row, decision)
             if isinstance(decision, Rest | WaitUntil):
                 told = Judged(row, judge(row, self.policy.max_retries), at_rest=isinstance(decision, Rest))
                 if told.phase is not row.phase or told.judged_at != row.judged_at:
