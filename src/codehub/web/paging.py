@@ -59,6 +59,21 @@ def position(cursor: str | None) -> Position | None:
     return found
 
 
+def after_name(name: str, identity: UUID) -> str:
+    return _packed(f"{name} {identity.hex}")
+
+
+def name_position(cursor: str | None) -> tuple[str, UUID] | None:
+    """Raises NoSuchPage."""
+    if cursor is None:
+        return None
+    name, _, identity = _unpacked(cursor).rpartition(" ")
+    try:
+        return name, UUID(identity)
+    except ValueError:
+        raise NoSuchPage from None
+
+
 def before(number: int) -> str:
     return _packed(str(number))
 
