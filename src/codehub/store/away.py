@@ -4,8 +4,9 @@ import asyncpg
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-SESSION_ENDED = ("08", "57P", "53", "25P03", "25P04")
-"""How the SQLSTATE begins when it is the server that cannot: connection trouble, shutdown, resources used up."""
+SESSION_ENDED = ("08", "57P", "53", "25P03", "25P04", "55P03")
+"""How the SQLSTATE begins when it is the server that cannot: connection trouble, shutdown, resources used up, or a lock
+that somebody holds for too long."""
 
 FOREIGN = (DBAPIError, PoolTimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
 """What the database's drivers raise. Being one of these does not mean being away."""

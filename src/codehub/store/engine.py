@@ -9,6 +9,8 @@ from sqlalchemy.pool import NullPool
 
 POOL_SIZE = 10
 CONNECT_SECONDS = 5.0
+PATIENCE_MS = 5000
+"""How long a transaction of a request waits for another one, and how long one that has stopped keeps others waiting."""
 
 
 def async_url(database_url: str) -> URL:
@@ -24,7 +26,14 @@ def pool(database_url: str, application_name: str) -> AsyncEngine:
         pool_size=POOL_SIZE,
         pool_pre_ping=True,
         hide_parameters=True,  # an error is logged with its statement, and what people sent must not be in it
-        connect_args={"timeout": CONNECT_SECONDS, "server_settings": {"application_name": application_name}},
+        connect_args={
+            "timeout": CONNECT_SECONDS,
+            "server_settings": {
+                "application_name": application_name,
+                "lock_timeout": str(PATIENCE_MS),
+                "idle_in_transaction_session_timeout": str(PATIENCE_MS),
+            },
+        },
     )
 
 

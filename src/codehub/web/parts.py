@@ -13,11 +13,16 @@ from redis.asyncio import Redis
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from codehub.bus.connect import connect
+from codehub.bus.live_notes import LiveNotes
 from codehub.settings import Settings
+from codehub.settings.idle_times import idle_policy
 from codehub.store.away import FOREIGN
 from codehub.store.callers import watermark
 from codehub.store.engine import CONNECT_SECONDS, POOL_SIZE, pool
 from codehub.web.callers import Callers
+from codehub.web.passwords import Passwords
+from codehub.web.runtime_access import RuntimeAccess
+from codehub.web.streams import Streams
 
 log = structlog.get_logger(__name__)
 
@@ -32,6 +37,10 @@ class Parts:
     reads: asyncpg.Pool
     redis: Redis
     callers: Callers
+    passwords: Passwords
+    notes: LiveNotes
+    streams: Streams
+    runtime: RuntimeAccess
 
 
 @asynccontextmanager
@@ -46,19 +55,33 @@ async def opened(settings: Settings, database_url: str, redis_url: str) -> Async
                 min_size=0,
                 max_size=POOL_SIZE,
                 timeout=CONNECT_SECONDS,
+                reset=_leave_as_it_is,
                 server_settings={"application_name": "codehub api reads"},
             )
         )
         redis = connect(redis_url)
         stack.push_async_callback(redis.aclose)
+        passwords = Passwords()
+        stack.callback(passwords.close)
         callers = Callers(reads, settings.auth, settings.codehub.public_url)
+        prefix, policy = settings.redis_channel.sse_prefix, idle_policy(settings)
+        streams = Streams(reads, redis, prefix, policy, settings.auth.cache_seconds)
+        await stack.enter_async_context(streams.running())
+        runtime = RuntimeAccess(settings, database_url)
+        stack.push_async_callback(runtime.close)
         ending = asyncio.Event()
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(_watch_access(reads, callers, ending), name="access watermark")
             try:
-                yield Parts(settings, writes, reads, redis, callers)
+                yield Parts(
+                    settings, writes, reads, redis, callers, passwords, LiveNotes(redis, prefix), streams, runtime
+                )
             finally:
                 ending.set()
+
+
+async def _leave_as_it_is(_connection: asyncpg.Connection) -> None:
+    """Each use is one statement, which leaves nothing behind: to clean up after it would double what it costs."""
 
 
 async def _watch_access(reads: asyncpg.Pool, callers: Callers, ending: asyncio.Event) -> None:

@@ -30,10 +30,11 @@ async def one_workspace(
     parts: Parts, workspace: ShownWorkspace, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
     """With its version, for whoever wants to change it."""
-    shown = show(workspace, None, idle_policy(parts.settings))
+    live = await parts.notes.about((workspace,))
+    shown = show(workspace, live.get(workspace.id), idle_policy(parts.settings))
     return answer(shown, status, {**NOT_STORED, "ETag": etag(workspace.revision), **(headers or {})})
 
 
 async def page_of_workspaces(parts: Parts, workspaces: Sequence[ShownWorkspace], following: str | None) -> Response:
-    policy = idle_policy(parts.settings)
-    return answer({"items": [show(each, None, policy) for each in workspaces], "next": following})
+    policy, live = idle_policy(parts.settings), await parts.notes.about(workspaces)
+    return answer({"items": [show(each, live.get(each.id), policy) for each in workspaces], "next": following})
