@@ -133,7 +133,8 @@ class Streams:
     async def _anew(self, stream: Stream, announcement: bytes) -> AsyncIterator[bytes]:
         """All that the reader may see, in parts where it is much. Whatever was heard before is in it, and what changes
         while it is read follows it. With the database away it is tried again until it can be read."""
-        yield announcement
+        if announcement:
+            yield announcement
         stream.begins_with, part = None, 0
         stream.waiting.clear()
         whose = None if stream.channel == EVERYONES else stream.caller.user_id
@@ -145,7 +146,7 @@ class Streams:
             log.debug("snapshot put off", error=repr(error))
             yield self._event("heartbeat", b"{}")
             await asyncio.sleep(AWAY_SECONDS)
-            stream.begin_anew(announcement)
+            stream.begin_anew(b"")
 
     async def _part(self, page: Page, number: int) -> bytes:
         live = await self._notes.about(page.workspaces)
