@@ -26,8 +26,6 @@ from tests.web.api.served import Reader, reading, served
 from tests.web.switch import Switch
 
 _NEW = "INSERT INTO workspaces (id, owner_user_id, name, desired_state) VALUES ($1, $2, $3, 'STANDBY')"
-    "INSERT INTO workspaces (id, owner_user_id, name, desired_state) VALUES ($1::uuid, $2, $1::uuid::text, 'STANDBY')"
-)
 
 
 @pytest.fixture
