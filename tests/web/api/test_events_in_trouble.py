@@ -4,6 +4,7 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
@@ -181,13 +182,13 @@ async def test_a_life_is_followed_live_and_the_listeners_death_costs_nothing_in_
             assert event.data == {"id": str(mine)}
 
 
-async def until_shown(reader: Reader, workspace_id: UUID, phase: str) -> dict[str, object]:
+async def until_shown(reader: Reader, workspace_id: UUID, phase: str) -> dict[str, Any]:
     """The workspace as a page shows it, when that is at rest in this phase: from events and snapshots alike."""
     async with asyncio.timeout(30):
         while (event := await reader.next()) is not None:
             shown = event.data.get("workspaces", [event.data] if event.name == "workspace_updated" else [])
             for each in shown:
                 if (each["id"], each["phase"], each["operation"]) == (str(workspace_id), phase, None):
-                    found: dict[str, object] = each
+                    found: dict[str, Any] = each
                     return found
     raise AssertionError("the stream ended")
