@@ -22,6 +22,8 @@ from tests.runtimes.docker.tidy import clear
 from tests.runtimes.docker.tool_image import HOST, PORT
 
 HEALTH_PATH = "/starts"
+PATIENCE_SECONDS = 90
+"""For containers, processes and IDEs on a machine that does much else."""
 SMALL = {"memory_bytes": 64 * 1024**2, "cpus": 0.5, "pids": 32}
 OFFER = text("""
     UPDATE templates SET image_ref = :image, port = :port, health_path = :path,
@@ -53,7 +55,7 @@ class RealHouse(House):
             async with self.pool.connect() as connection:
                 return bool(await connection.scalar(ready, {"id": self.template})) or None
 
-        await until(is_ready, 60)
+        await until(is_ready, PATIENCE_SECONDS)
 
     async def instance(self, workspace_id: UUID) -> Instance:
         """The one container that it has."""
@@ -70,10 +72,13 @@ class RealHouse(House):
             alone = len(found) == 1 and row.phase is Phase.RUNNING and found[0].id == ready
             return found[0] if alone and ready != before.id else None
 
-        return await until(another, 60)
+        return await until(another, PATIENCE_SECONDS)
+
+    async def until_phase(self, workspace_id: UUID, phase: Phase, seconds: float = PATIENCE_SECONDS) -> Workspace:
+        return await super().until_phase(workspace_id, phase, seconds)
 
     async def until_error(self, workspace_id: UUID) -> Workspace:
-        return await self.until_phase(workspace_id, Phase.ERROR, seconds=60)
+        return await self.until_phase(workspace_id, Phase.ERROR)
 
     async def until_answered(self, workspace_id: UUID) -> Workspace:
         """Its owner's request was heard, and it is in ERROR nevertheless."""
@@ -82,7 +87,7 @@ class RealHouse(House):
             row = await self.until_error(workspace_id)
             return row if row.request is None and row.error_reason is not None else None
 
-        return await until(answered, 60)
+        return await until(answered, PATIENCE_SECONDS)
 
     async def is_gone(self, workspace_id: UUID) -> bool:
         """Nothing of it is left where workspaces run."""

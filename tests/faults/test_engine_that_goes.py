@@ -11,8 +11,10 @@ from codehub.model.states import Desired, Phase
 from codehub.runtimes.protocols import InstanceState
 from tests.coordinators.house import until
 from tests.faults.own_engine import IMAGE, OwnEngine, own_engine
-from tests.faults.real_house import DockerHouse, docker_house
+from tests.faults.real_house import PATIENCE_SECONDS, DockerHouse, docker_house
 from tests.faults.serving import Served, replicas
+
+NOT_BELIEVED = "listing not believed: no home is judged by it until this is mended"
 
 
 @pytest.fixture
@@ -42,7 +44,7 @@ async def test_an_engine_that_stops_and_starts_runs_everybody_again(
     workspaces = await people_at_work(house)
     await engine.stop()
     late = await house.create()
-    await until(lambda: told(served, "service away: what needs it waits"), 30)
+    await until(lambda: told(served, "service away: what needs it waits"), PATIENCE_SECONDS)
     await engine.start()
     await at_work_again(house, [*workspaces, late])
     assert not [event for each in [*workspaces, late] for event in await house.events(each) if event[2] == "ERROR"]
@@ -54,8 +56,8 @@ async def test_an_engine_that_was_replaced_by_an_empty_one_is_an_alarm_and_loses
     workspaces = await people_at_work(house)
     await engine.stop()
     await engine.start("another disk")
-    await until(lambda: told(served, "listing not believed: no home is judged by it until this is mended"), 30)
-    await until(lambda: told(served, "service away: what needs it waits"), 30)
+    await until(lambda: told(served, NOT_BELIEVED), PATIENCE_SECONDS)
+    await until(lambda: told(served, "service away: what needs it waits"), PATIENCE_SECONDS)
     late = await house.create()
     await house.wish(workspaces[0], Desired.STANDBY)
     await asyncio.sleep(4)  # beyond the two observations that would confirm a loss
@@ -63,7 +65,7 @@ async def test_an_engine_that_was_replaced_by_an_empty_one_is_an_alarm_and_loses
     assert not await house.eyes.volumes.list(), "no home is made anew"
     await engine.stop()
     await engine.start()
-    await house.until_phase(workspaces[0], Phase.STANDBY, 60)
+    await house.until_phase(workspaces[0], Phase.STANDBY)
     await house.wish(workspaces[0], Desired.RUNNING)
     await at_work_again(house, [*workspaces, late])
     assert not [event for each in workspaces for event in await house.events(each) if event[2] == "ERROR"]
@@ -85,7 +87,7 @@ async def at_work_again(house: DockerHouse, workspaces: list[UUID]) -> None:
         states = [each.state for each in await house.eyes.instances.list()]
         return (phases == {Phase.RUNNING} and states == [InstanceState.RUNNING] * len(workspaces)) or None
 
-    await until(all_run, 60)
+    await until(all_run, PATIENCE_SECONDS)
     assert len(await house.eyes.volumes.list()) == len(workspaces)
     for workspace_id in workspaces[:3]:
         assert await house.inside(workspace_id, "cat ~/note") == "kept"

@@ -53,7 +53,7 @@ async def test_a_leader_that_is_killed_in_an_act_is_followed_by_one_that_finishe
             await house.wish(workspace_id, wish)
             while len(codehub.alive()) < 2:
                 await join(codehub, trap, stack)
-            await house.until_phase(workspace_id, Phase(wish.value), seconds=60)
+            await house.until_phase(workspace_id, Phase(wish.value))
             assert trap.has_struck, f"nobody came to {request}"
             assert len(await house.eyes.instances.list()) == (1 if wish is Desired.RUNNING else 0)
             assert len(await house.eyes.volumes.list()) == (0 if wish is Desired.DELETED else 1)

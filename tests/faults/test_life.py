@@ -19,9 +19,6 @@ from codehub.runtimes.protocols import Instance
 from tests.faults.real_house import DockerHouse
 from tests.faults.serving import replicas
 
-START_SECONDS = 60
-"""For VS Code, on a machine that does much else."""
-
 
 async def page(instance: Instance, path: str) -> str:
     """What a visitor gets from it over HTTP."""
@@ -35,7 +32,7 @@ async def page(instance: Instance, path: str) -> str:
 async def live(house: DockerHouse, path: str, expected: str) -> None:
     """From creation to deletion; at `path` its IDE answers with something that holds what is expected."""
     workspace_id = await house.create()
-    await house.until_phase(workspace_id, Phase.RUNNING, START_SECONDS)
+    await house.until_phase(workspace_id, Phase.RUNNING)
     first = await house.instance(workspace_id)
     assert expected in await page(first, path)
     await house.inside(workspace_id, "echo kept > ~/note")
@@ -45,7 +42,7 @@ async def live(house: DockerHouse, path: str, expected: str) -> None:
     assert not await house.eyes.instances.list(workspace_id)
 
     await house.wish(workspace_id, Desired.RUNNING)
-    await house.until_phase(workspace_id, Phase.RUNNING, START_SECONDS)
+    await house.until_phase(workspace_id, Phase.RUNNING)
     second = await house.instance(workspace_id)
     assert second.id != first.id
     assert expected in await page(second, path)

@@ -24,7 +24,6 @@ from tests.faults.serving import replicas
 from tests.folders import short_folder
 from tests.runtimes.local.place import TOOL, place
 
-START_SECONDS = 90
 NO_ENGINE = {"RUNTIME": "local", "RUNTIME_DOCKER_HOST": "unix:///nowhere/docker.sock"}
 
 
@@ -62,7 +61,7 @@ async def answer(instance: Instance, path: str) -> httpx.Response:
 async def live(house: RealHouse, data: Path, path: str) -> None:
     """From creation to deletion; its IDE answers at `path`."""
     workspace_id = await house.create()
-    row = await house.until_phase(workspace_id, Phase.RUNNING, START_SECONDS)
+    row = await house.until_phase(workspace_id, Phase.RUNNING)
     await answer(await house.instance(workspace_id), path)
     assert row.home_volume is not None
     note = data / "local/volumes" / row.home_volume / "home/note"
@@ -74,7 +73,7 @@ async def live(house: RealHouse, data: Path, path: str) -> None:
     assert note.read_text() == "kept"
 
     await house.wish(workspace_id, Desired.RUNNING)
-    await house.until_phase(workspace_id, Phase.RUNNING, START_SECONDS)
+    await house.until_phase(workspace_id, Phase.RUNNING)
     await answer(await house.instance(workspace_id), path)
     assert note.read_text() == "kept"
 

@@ -40,7 +40,7 @@ async def test_services_that_go_and_come_back_disturb_no_workspace(
                 await moved(house, moving, Desired.STANDBY)
 
                 await postgres.stop()
-                await until(lambda: nobody_leads(served), 30)
+                await until(lambda: nobody_leads(served), 60)
                 await postgres.start()
                 await moved(house, moving, Desired.RUNNING)
 

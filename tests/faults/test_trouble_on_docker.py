@@ -74,7 +74,7 @@ async def test_a_registry_that_is_away_is_waited_for(house: DockerHouse) -> None
         asked.release()
         writer.close()
 
-    async with await asyncio.start_server(hang_up, "127.0.0.1", 0) as away, asyncio.timeout(30):
+    async with await asyncio.start_server(hang_up, "127.0.0.1", 0) as away, asyncio.timeout(60):
         port = away.sockets[0].getsockname()[1]
         image = f"127.0.0.1:{port}/{PRESENT}:1"
         await house.furnish(image)
@@ -82,7 +82,7 @@ async def test_a_registry_that_is_away_is_waited_for(house: DockerHouse) -> None
         for _ in range(TWO_TRIALS):
             await asked.acquire()
     async with registry(tool_image.root(), tool_image.COMMAND, port):
-        await house.until_phase(workspace_id, Phase.RUNNING, 60)
+        await house.until_phase(workspace_id, Phase.RUNNING)
     assert "failure" not in {kind for kind, *_ in await house.events(workspace_id)}
     await house.wish(workspace_id, Desired.STANDBY)
     await house.until_phase(workspace_id, Phase.STANDBY)
@@ -121,7 +121,7 @@ async def test_an_ide_that_dies_again_and_again_is_given_up(house: DockerHouse) 
     for _ in range(5):
         await house.until_phase(workspace_id, Phase.RUNNING)
         await house.inside(workspace_id, "kill -9 -1")
-        await until(lambda: _stopped(house, workspace_id), 30)
+        await until(lambda: _stopped(house, workspace_id), 60)
     row = await house.until_error(workspace_id)
     assert row.error_reason is ErrorReason.ACTION_FAILED
     await house.request(workspace_id, RequestKind.RECOVER)
