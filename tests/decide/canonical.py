@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from typing import TypeVar
 
 from codehub.decide.judge import judge
@@ -101,6 +102,10 @@ def _canonical(condition: Condition | None, acted_at: datetime | None, names: Na
         condition.reason in CAN_BE_A_LOSS
         and condition.observed_from - condition.last_transition_time >= CONFIRM_LOSS_AFTER
     )
+    return _at(condition, at, condition.subject and names.get(condition.subject, OLDER), lasting=lasting)
+
+
+@cache  # there are few, and each is met a thousand times
+def _at(condition: Condition, at: datetime, subject: str | None, *, lasting: bool) -> Condition:
     since = at - CONFIRM_LOSS_AFTER if lasting else at
-    subject = condition.subject and names.get(condition.subject, OLDER)
     return replace(condition, last_transition_time=since, subject=subject, observed_from=at)

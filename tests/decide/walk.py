@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from enum import Enum
-from typing import assert_never
+from functools import cache
+from typing import NamedTuple, assert_never, cast
 from uuid import UUID
 
 from codehub.decide.judge import judge
@@ -13,6 +14,7 @@ from codehub.decide.observe import observe, worth_writing
 from codehub.decide.plan import Acting, plan
 from codehub.decide.retry import after_failure
 from codehub.decide.steps import NEEDS
+from codehub.model.conditions import Conditions
 from codehub.model.plans import (
     Answer,
     Begin,
@@ -183,8 +185,43 @@ def seen_whole(row: Workspace, world: World) -> Workspace:
 
 
 def seen_by(row: Workspace, sighting: Sighting) -> Workspace:
+    known = Known(
+        row.conditions,
+        row.home_volume,
+        row.op_volume,
+        row.archive_key,
+        row.deleted_at,
+        row.operation,
+        row.op_step,
+        row.acted_at,
+    )
+    conditions = _written(known, sighting)
+    return row if conditions is None else replace(row, conditions=conditions)
+
+
+class Known(NamedTuple):
+    """All that an observation may read of a row: anything else that it asked for would be missing here, and fail."""
+
+    conditions: Conditions
+    home_volume: str | None
+    op_volume: str | None
+    archive_key: str | None
+    deleted_at: datetime | None
+    operation: Operation
+    op_step: Step | None
+    acted_at: datetime | None
+
+    @property
+    def current_volume(self) -> str | None:
+        return self.home_volume or self.op_volume
+
+
+@cache  # rows that differ in their memory of faults and wishes see the same
+def _written(known: Known, sighting: Sighting) -> Conditions | None:
+    """What this look leads to in the row, if it is worth a write."""
+    row = cast("Workspace", known)
     conditions = observe(row, sighting)
-    return replace(row, conditions=conditions) if worth_writing(row, conditions) else row
+    return conditions if worth_writing(row, conditions) else None
 
 
 def carried_out(row: Workspace, world: World, planned: Plan, now: datetime) -> State:
