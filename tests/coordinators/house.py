@@ -30,6 +30,8 @@ from codehub.settings.groups import CoordinatorConfig, ReconcilerConfig
 from codehub.store.engine import single
 from codehub.store.rows import WORKSPACE_COLUMNS, to_workspace
 from codehub.store.wishes import Because, NewWorkspace, create_workspace, place_request, wish
+from codehub.telemetry.metrics import Metrics, fresh
+from codehub.telemetry.traces import Traces
 
 T = TypeVar("T")
 
@@ -69,6 +71,8 @@ class House:
     template: UUID
     engine: MemoryEngine = field(default_factory=lambda: MemoryEngine(images={IMAGE}))
     replicas: list[Replica] = field(default_factory=list)
+    metrics: Metrics = field(default_factory=fresh)
+    traces: Traces = field(default_factory=Traces)
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -109,6 +113,8 @@ class House:
             archives=NoArchives(),
             coordinator=CoordinatorConfig(**{"node_id": f"replica-{len(self.replicas)}", **quick, **mine}),
             reconciler=ReconcilerConfig(**{"retry_backoff": 0.1, **theirs}),
+            metrics=self.metrics,
+            traces=self.traces,
         )
         supervisor = assemble(parts)
         for each in supervisor.coordinators:

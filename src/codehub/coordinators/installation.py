@@ -1,7 +1,7 @@
 """Puts the five coordinators together out of settings and services."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 
@@ -21,13 +21,15 @@ from codehub.decide.retry import RetryPolicy
 from codehub.model.states import Operation
 from codehub.runtimes.protocols import Runtime
 from codehub.settings.groups import CoordinatorConfig, ReconcilerConfig
-from codehub.store.controller import PostgresController
 from codehub.store.feed import PostgresFeed
 from codehub.store.observer import PostgresObserver
 from codehub.store.protocols import Seat
 from codehub.store.seat import PostgresSeat
 from codehub.store.self_test import other_candidates
 from codehub.store.shards import Shard, shards
+from codehub.telemetry.counted_controller import CountedController
+from codehub.telemetry.metrics import Metrics, fresh
+from codehub.telemetry.traces import Traces
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class Parts:
     archives: ArchiveLook
     coordinator: CoordinatorConfig
     reconciler: ReconcilerConfig
+    metrics: Metrics = field(default_factory=fresh)
+    traces: Traces = field(default_factory=Traces)
 
 
 def assemble(parts: Parts) -> Supervisor:
@@ -78,7 +82,7 @@ def _controller(parts: Parts, shard: Shard, rhythm: Rhythm, slots: Slots) -> Wor
     return WorkspaceController(
         runtime=parts.runtime,
         fence=parts.fence,
-        open_store=lambda seat: PostgresController(_postgres(seat), shard),
+        open_store=lambda seat: CountedController(_postgres(seat), shard, parts.metrics, parts.traces),
         wake_observer=partial(parts.hints.wake, Listener.OBSERVER),
         hints=partial(parts.hints.listen, Listener.CONTROLLER),
         progress=Progress(parts.pages.progress),
@@ -90,6 +94,7 @@ def _controller(parts: Parts, shard: Shard, rhythm: Rhythm, slots: Slots) -> Wor
         batch=parts.coordinator.batch_size,
         name=shard.name,
         lock_name=shard.lock_name,
+        traces=parts.traces,
     )
 
 

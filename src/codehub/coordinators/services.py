@@ -49,6 +49,8 @@ class Services:
     changed: Callable[[], None]
     homes_made_on: str | None = None
     """The engine that was last believed to have them; None before the first time: then it is the one that answers."""
+    told: dict[str, bool] = field(default_factory=dict)
+    """Which of them answer, as far as they were asked; for those who watch from outside."""
 
     def __post_init__(self) -> None:
         self._since = self.now()
@@ -126,6 +128,7 @@ class Services:
                 door.breaker = answered(before, self.now())
                 if before.is_open:
                     log.info("service back", service=door.name)
+            self.told[door.name] = not door.breaker.is_open
             if before.is_open is not door.breaker.is_open:
                 self.changed()
             return door.breaker.is_open

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import assert_never
 from uuid import UUID, uuid4
@@ -43,6 +43,7 @@ from codehub.model.workspace import Workspace
 from codehub.runtimes.errors import RuntimeFault
 from codehub.runtimes.protocols import Runtime
 from codehub.store.protocols import ControllerStore, Judged, Seat
+from codehub.telemetry.traces import Traces
 
 log = structlog.get_logger()
 
@@ -72,6 +73,7 @@ class WorkspaceController:
     batch: int = 500
     name: str = "wc"
     lock_name: str = "coordinator:wc"
+    traces: Traces = field(default_factory=Traces)
 
     async def run(self, leadership: Leadership, report: Report) -> None:
         with self.fence.open_for(leadership):
@@ -81,7 +83,8 @@ class WorkspaceController:
         async with asyncio.TaskGroup() as group:
             clock = DatabaseClock(self.elapsed, await leadership.seat.now())
             store = self.open_store(leadership.seat)
-            services = Services(self.runtime, clock.now, self.ticker.hint, await store.engine(RUNTIME_LISTING))
+            engine = await store.engine(RUNTIME_LISTING)
+            services = Services(self.runtime, clock.now, self.ticker.hint, engine, report.services)
             actions = Actions(self.runtime, leadership, self.progress.pulled)
             office = Office(store, leadership, actions, services, group, clock)
             group.create_task(services.watch(), name="services")
@@ -216,6 +219,7 @@ class WorkspaceController:
     async def _acting(self, office: Office, workspace: Workspace, step: Step) -> None:
         """One act, beside the passes. One workspace's trouble stays its own: whatever goes wrong becomes that
         workspace's failed attempt. A leader that was deposed does nothing more; the next one does this act."""
+        structlog.contextvars.bind_contextvars(workspace_id=str(workspace.id))
         fault = None
         try:
             if step in DESTRUCTIVE:  # and keeps no other act from its turn meanwhile
@@ -223,7 +227,8 @@ class WorkspaceController:
             async with self.slots.pulls if step is Step.PULL else self.slots.operations:
                 if not office.has_its_turn(workspace):
                     self.ticker.hint()
-                await office.actions.act(workspace, step, office.template_of(workspace))
+                with self.traces.span(f"act {step}", {"codehub.workspace_id": str(workspace.id)}, workspace.op_id):
+                    await office.actions.act(workspace, step, office.template_of(workspace))
         except Deposed:
             office.forget(workspace)
             return

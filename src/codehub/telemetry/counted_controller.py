@@ -62,4 +62,5 @@ class CountedController(PostgresController):
                 f"operation {workspace.operation}",
                 workspace.op_started_at,
                 {"codehub.workspace_id": str(workspace.id), "codehub.outcome": outcome},
+                workspace.op_id,
             )

@@ -5,13 +5,26 @@ from contextlib import contextmanager
 from datetime import datetime
 from importlib.metadata import version
 from typing import Any
+from uuid import UUID
 
 import structlog
+from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode, format_trace_id, use_span
+from opentelemetry.trace import (
+    NonRecordingSpan,
+    Span,
+    SpanContext,
+    SpanKind,
+    Status,
+    StatusCode,
+    TraceFlags,
+    format_trace_id,
+    set_span_in_context,
+    use_span,
+)
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from codehub.telemetry.traces import Attributes, RequestSpan, Traces
@@ -40,26 +53,44 @@ class SentTraces(Traces):
         context = self._propagator.extract({name: carried.get(name, "") for name in ("traceparent", "tracestate")})
         attributes = {"codehub.request_id": scope.get("state", {}).get("request_id", "")}
         span = self._tracer.start_span("request", context=context, kind=SpanKind.SERVER, attributes=attributes)
-        structlog.contextvars.bind_contextvars(trace_id=format_trace_id(span.get_span_context().trace_id))
+        _bind_trace(span)
         with use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
             yield _Request(span)
 
     @contextmanager
-    def span(self, name: str, attributes: Attributes) -> Iterator[None]:
+    def span(self, name: str, attributes: Attributes, operation: UUID | None) -> Iterator[None]:
         with self._tracer.start_as_current_span(
-            name, attributes=attributes, record_exception=False, set_status_on_exception=False
+            name,
+            context=_trace_of(operation),
+            attributes=attributes,
+            record_exception=False,
+            set_status_on_exception=False,
         ) as span:
+            _bind_trace(span)
             try:
                 yield
             except BaseException as error:
                 span.set_status(Status(StatusCode.ERROR, type(error).__name__))
                 raise
 
-    def past(self, name: str, began: datetime, attributes: Attributes) -> None:
-        self._tracer.start_span(name, start_time=int(began.timestamp() * 1_000_000_000), attributes=attributes).end()
+    def past(self, name: str, began: datetime, attributes: Attributes, operation: UUID | None) -> None:
+        start = int(began.timestamp() * 1_000_000_000)
+        self._tracer.start_span(name, _trace_of(operation), attributes=attributes, start_time=start).end()
 
     def close(self) -> None:
         self._provider.shutdown()
+
+
+def _trace_of(operation: UUID | None) -> Context:
+    """The trace that has this operation's id; none that is inherited, for a controller acts on nobody's request."""
+    if operation is None:
+        return Context()
+    parent = SpanContext(operation.int, operation.int >> 64, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
+    return set_span_in_context(NonRecordingSpan(parent), Context())
+
+
+def _bind_trace(span: Span) -> None:
+    structlog.contextvars.bind_contextvars(trace_id=format_trace_id(span.get_span_context().trace_id))
 
 
 class _Request:

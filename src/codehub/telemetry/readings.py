@@ -49,9 +49,18 @@ class CoordinatorReadings:
             passes.add_metric([name], report.passes)
             seconds.add_metric([name], report.pass_seconds)
             errors.add_metric([name], report.errors)
-            for service, answers in report.services.items() if report.is_leader else ():
-                available.add_metric([service], answers)
+        for service, answers in _services(self._reports().values()).items():
+            available.add_metric([service], answers)
         return leads, epoch, terms, passes, seconds, errors, available
+
+
+def _services(reports: Iterable[Term]) -> dict[str, bool]:
+    """As those who lead here see them: several where the work is divided, and then the worst counts."""
+    seen: dict[str, bool] = {}
+    for report in reports:
+        for service, answers in report.services.items() if report.is_leader else ():
+            seen[service] = answers and seen.get(service, True)
+    return seen
 
 
 class DatabaseReadings:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Protocol
+from uuid import UUID
 
 from codehub.errors import ConfigurationError
 
@@ -24,12 +25,13 @@ class Traces:
         yield _Unrecorded()
 
     @contextmanager
-    def span(self, _name: str, _attributes: Attributes) -> Iterator[None]:
-        """Around some work. An error that leaves it is recorded by its kind, never by its words."""
+    def span(self, _name: str, _attributes: Attributes, _operation: UUID | None) -> Iterator[None]:
+        """Around some work for this operation. An error that leaves it is recorded by its kind, never by its words."""
         yield
 
-    def past(self, name: str, began: datetime, attributes: Attributes) -> None:
-        """Something that began then and has ended now, perhaps begun by another process."""
+    def past(self, name: str, began: datetime, attributes: Attributes, operation: UUID | None) -> None:
+        """An operation that began then and has ended now, perhaps begun by another process. Its id is its trace's, so
+        that all of it is found together, whoever did it."""
 
     def close(self) -> None:
         """Send what is still waiting."""
