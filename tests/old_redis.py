@@ -25,10 +25,12 @@ def old_redis() -> Iterator[str]:
     with short_folder() as folder:
         socket = folder / "redis.sock"
         with subprocess.Popen([sys.executable, "-m", "tests.old_redis", socket], stdout=subprocess.PIPE) as server:
-            assert server.stdout is not None
-            assert server.stdout.readline() == b"ready\n"
-            yield f"unix://:{PASSWORD}@{socket}"
-            server.kill()
+            try:
+                assert server.stdout is not None
+                assert server.stdout.readline() == b"ready\n"
+                yield f"unix://:{PASSWORD}@{socket}"
+            finally:
+                server.kill()
 
 
 def serve(socket: Path) -> None:
