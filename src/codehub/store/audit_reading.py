@@ -1,8 +1,9 @@
 """Reading the audit log, newest first."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, RowMapping, func, select
@@ -24,22 +25,19 @@ class Wanted:
     before: int | None = None
 
 
+_ENTRY = audit_log.c
+_GUARDS: Mapping[str, Callable[[Any], ColumnElement[bool]]] = {
+    "actor": lambda name: func.lower(_ENTRY.actor) == name.lower(),
+    "action": lambda word: (_ENTRY.action == word) | _ENTRY.action.startswith(f"{word}.", autoescape=True),
+    "subject_id": lambda subject_id: _ENTRY.subject_id == subject_id,
+    "since": lambda moment: _ENTRY.at >= moment,
+    "until": lambda moment: _ENTRY.at < moment,
+    "before": lambda number: _ENTRY.id < number,
+}
+
+
 async def read(connection: AsyncConnection, wanted: Wanted, limit: int) -> Sequence[RowMapping]:
-    found = select(audit_log).where(*_guards(wanted)).order_by(audit_log.c.id.desc()).limit(limit)
+    asked = {name: getattr(wanted, name) for name in _GUARDS}
+    guards = [_GUARDS[name](value) for name, value in asked.items() if value not in {None, ""}]
+    found = select(audit_log).where(*guards).order_by(audit_log.c.id.desc()).limit(limit)
     return (await connection.execute(found)).mappings().all()
-
-
-def _guards(wanted: Wanted) -> list[ColumnElement[bool]]:
-    entry = audit_log.c
-    asked: list[tuple[object, ColumnElement[bool]]] = [
-        (wanted.actor, func.lower(entry.actor) == wanted.actor.lower()),
-        (
-            wanted.action,
-            (entry.action == wanted.action) | entry.action.startswith(f"{wanted.action}.", autoescape=True),
-        ),
-        (wanted.subject_id, entry.subject_id == wanted.subject_id),
-        (wanted.since, entry.at >= wanted.since),
-        (wanted.until, entry.at < wanted.until),
-        (wanted.before, entry.id < wanted.before),
-    ]
-    return [guard for value, guard in asked if value not in {None, ""}]

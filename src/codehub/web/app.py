@@ -12,6 +12,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
+from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 from codehub.archives.object_store import ObjectStore
@@ -23,7 +24,9 @@ from codehub.web import health, home, metrics, problems
 from codehub.web.api import routes as api
 from codehub.web.drain import Drain, Draining
 from codehub.web.headers import SecurityHeaders
+from codehub.web.hosts import KnownHosts
 from codehub.web.measured import Measured
+from codehub.web.pages import cli_login, login
 from codehub.web.parts import opened
 from codehub.web.process import Process
 from codehub.web.request_ids import RequestIds
@@ -94,12 +97,17 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,  # what a generated client calls its methods
+        middleware=[Middleware(KnownHosts, public_url=public_url)]
+        if (public_url := settings.codehub.public_url)
+        else [],
         lifespan=lifespan,
     )
     problems.install(app)
     app.include_router(health.routes(readiness))
     app.include_router(metrics.routes(process.metrics.registry, process.siblings, settings.metrics.token))
     app.include_router(home.routes(readiness))
+    app.include_router(login.router)
+    app.include_router(cli_login.router)
     api.install(app)
     if coordinators is not None:
         process.metrics.registry.register(CoordinatorReadings(lambda: coordinators.reports))

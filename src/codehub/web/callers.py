@@ -17,6 +17,7 @@ from codehub.clock import elapsed
 from codehub.model.accounts import Caller, Proof, Scope
 from codehub.settings.groups import AuthConfig
 from codehub.store import callers as stored
+from codehub.web.hosts import same_origin
 from codehub.web.problems import ForeignOrigin, NotLoggedIn, ScopeMissing, SessionNeeded
 
 TOKEN_PREFIX = "codehub_"  # noqa: S105 (what every token begins with)
@@ -57,7 +58,14 @@ class Callers:
             raise NotLoggedIn
         caller = await self.known_as(secret, Proof.SESSION)
         if request.method not in SAFE_METHODS:
-            self._refuse_forged(request, secret)
+            self._refuse_forged(request, secret, request.headers.get(CSRF_HEADER, ""))
+        return caller
+
+    async def identify_form(self, request: Request, sent_token: str) -> Caller:
+        """Whose form this is, which brings the session's token as a field. Raises as `identify` does."""
+        secret = request.cookies.get(self.cookie_name, "")
+        caller = await self.known_as(secret, Proof.SESSION)
+        self._refuse_forged(request, secret, sent_token)
         return caller
 
     def csrf_token_of(self, request: Request) -> str | None:
@@ -74,13 +82,13 @@ class Callers:
             raise ForeignOrigin("This request comes from a page of another origin.")
 
     def _is_ours(self, origin: str, request: Request) -> bool:
-        if self.public_url is not None and origin == self.public_url:
+        if self.public_url is not None and same_origin(origin, self.public_url):
             return True
         return urlsplit(origin).netloc == request.headers.get("host") and not self.secure
 
-    def _refuse_forged(self, request: Request, secret: str) -> None:
+    def _refuse_forged(self, request: Request, secret: str, sent_token: str) -> None:
         self.refuse_foreign(request)
-        if not hmac.compare_digest(request.headers.get(CSRF_HEADER, "").encode(), csrf_token(secret).encode()):
+        if not hmac.compare_digest(sent_token.encode(), csrf_token(secret).encode()):
             raise ForeignOrigin(f"Send the session's token in {CSRF_HEADER}; GET /api/v1/me tells it.")
 
     async def known_as(self, secret: str, proof: Proof) -> Caller:

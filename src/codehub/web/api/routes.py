@@ -4,13 +4,45 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI
 
-from codehub.web.api import account
+from codehub.web.api import (
+    account,
+    admin_audit,
+    admin_coordinators,
+    admin_limits,
+    admin_templates,
+    admin_users,
+    admin_workspaces,
+    auth,
+    events,
+    sessions,
+    templates,
+    tokens,
+    workspace_changes,
+    workspace_history,
+    workspace_logs,
+    workspaces,
+)
 from codehub.web.api.schemas.problem import Problem
 
 PREFIX = "/api/v1"
 
 routers: list[APIRouter] = [
+    auth.router,
     account.router,
+    sessions.router,
+    tokens.router,
+    admin_users.router,
+    admin_audit.router,
+    workspaces.router,
+    workspace_changes.router,
+    workspace_history.router,
+    workspace_logs.router,
+    templates.router,
+    events.router,
+    admin_workspaces.router,
+    admin_templates.router,
+    admin_coordinators.router,
+    admin_limits.router,
 ]
 
 

@@ -1,0 +1,56 @@
+"""The login page, for browsers with and without JavaScript."""
+
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Form, Request
+from starlette.responses import RedirectResponse, Response
+
+from codehub.web import logins
+from codehub.web.account_problems import AccountDisabled, TooManyAttempts, WrongCredentials
+from codehub.web.api.schemas.texts import PRINTABLE
+from codehub.web.pages.render import form_page
+from codehub.web.parts import parts_of
+from codehub.web.problems import NotLoggedIn
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/login")
+async def show_login(request: Request, next: str = "/") -> Response:  # noqa: A002 (what the address calls it)
+    try:
+        await parts_of(request).callers.identify(request)
+    except NotLoggedIn:
+        return form_page("login.html", login="", trouble="", next=local(next))
+    return RedirectResponse(local(next), 303)
+
+
+@router.post("/login")
+async def send_login(
+    request: Request,
+    login: Annotated[str, Form(min_length=1, max_length=64, pattern=PRINTABLE)],
+    password: Annotated[str, Form(min_length=1, max_length=256)],
+    next: Annotated[str, Form()] = "/",  # noqa: A002
+) -> Response:
+    parts = parts_of(request)
+    parts.callers.refuse_foreign(request)
+    try:
+        logged_in = await logins.log_in(request, login, password)
+    except (WrongCredentials, AccountDisabled, TooManyAttempts) as refusal:
+        page = form_page("login.html", refusal.status, login=login, trouble=refusal.detail, next=local(next))
+        page.headers.update(refusal.headers or {})
+        return page
+    response = RedirectResponse(local(next), 303)
+    logged_in.put_into(response, parts)
+    return response
+
+
+def login_address(following: str) -> str:
+    """Where to send somebody who has to log in first, and then go on there."""
+    return f"/login?{urlencode({'next': following})}"
+
+
+def local(address: str) -> str:
+    """The address, if it is one of our own pages, else the first one: a link to our login must lead nowhere else."""
+    ours = address.startswith("/") and not address.startswith(("//", "/\\"))
+    return address if ours and address.isascii() and address.isprintable() else "/"
