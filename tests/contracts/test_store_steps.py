@@ -86,6 +86,23 @@ async def test_an_act_is_recorded_at_its_own_step_only(backend: Backend, control
     assert done(await controller.acted(row, Step.ARCHIVE)).op_step is Step.VERIFY
 
 
+async def test_acts_of_many_are_recorded_at_once_each_as_if_alone(
+    backend: Backend, controller: ControllerStore
+) -> None:
+    starting = done(await backend.wish(await standby(backend, controller), Desired.RUNNING))
+    pulling = done(await controller.claim(starting, START, uuid4(), Phase.STANDBY))
+    creating, gone_on = await provisioning(backend, controller), await provisioning(backend, controller)
+    ahead = done(await controller.acted(gone_on, Step.CREATE))
+    assert await controller.all_acted([pulling, creating, gone_on]) == 2
+    pulled, created = await backend.row(pulling.id), await backend.row(creating.id)
+    assert (pulled.op_step, pulled.acted_at) == (Step.START, starting.acted_at)
+    assert pulled.op_clock_at is not None
+    assert pulled.op_clock_at > starting.created_at
+    assert (created.op_step, created.op_clock_at) == (Step.CREATED, creating.op_clock_at)
+    assert created.acted_at is not None
+    assert await backend.row(gone_on.id) == ahead
+
+
 async def test_the_end_of_a_pull_starts_the_clock_anew(backend: Backend, controller: ControllerStore) -> None:
     row = done(await backend.wish(await standby(backend, controller), Desired.RUNNING))
     claimed = done(await controller.claim(row, START, uuid4(), Phase.STANDBY))

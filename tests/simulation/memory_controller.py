@@ -124,6 +124,10 @@ class MemoryController:
             archive=archive,
         )
 
+    async def all_acted(self, workspaces: Sequence[Workspace]) -> int:
+        written = [await self.acted(row, row.op_step) for row in workspaces if row.op_step is not None]
+        return sum(row is not None for row in written)
+
     async def finish(self, workspace: Workspace, finish: Finish) -> Workspace | None:
         volumes = {"home_volume": finish.home_volume, "op_volume": finish.op_volume}
         return await self._transition(

@@ -42,7 +42,7 @@ from codehub.model.states import ErrorReason, ImageState, Operation, Step
 from codehub.model.workspace import Workspace
 from codehub.runtimes.errors import RuntimeFault
 from codehub.runtimes.protocols import Runtime
-from codehub.store.protocols import ControllerStore, Judged, Seat
+from codehub.store.protocols import ControllerStore, Judged, Seat, SeatLost
 from codehub.telemetry.traces import Traces
 
 log = structlog.get_logger()
@@ -107,9 +107,10 @@ class WorkspaceController:
         office.clock.set(now)
         await office.record_late()  # before their outcomes: the clock goes on into the next step
         outcomes, office.outcomes = office.outcomes, []
-        for outcome in outcomes:
+        for outcome in await self._recorded_at_once(office, outcomes):
             with bulkhead(outcome.workspace):
                 await self._record(office, outcome, now)
+        for outcome in outcomes:
             office.forget(outcome.workspace)
         if outcomes:
             await self.wake_observer(*(outcome.workspace.id for outcome in outcomes))
@@ -120,6 +121,23 @@ class WorkspaceController:
             last = rows[-1]
             if len(rows) < self.batch:
                 break
+
+    async def _recorded_at_once(
+        self, office: Office, outcomes: Sequence[Acted | ThinnedOut]
+    ) -> Sequence[Acted | ThinnedOut]:
+        """Record the acts that simply returned, most of them by far, in one statement, and leave the others. Where one
+        of the rows keeps that from being written, all are left: each has its own turn then."""
+        done = [each.workspace for each in outcomes if isinstance(each, Acted) and each.fault is None]
+        if len(done) < 2:
+            return outcomes
+        try:
+            await office.store.all_acted(done)
+        except (Deposed, SeatLost):
+            raise
+        except Exception:
+            log.exception("acts are recorded one by one")
+            return outcomes
+        return [each for each in outcomes if not isinstance(each, Acted) or each.fault is not None]
 
     async def _record(self, office: Office, outcome: Acted | ThinnedOut, now: datetime) -> None:
         match outcome:

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
+    Boolean,
     ColumnElement,
     Integer,
     Uuid,
@@ -82,6 +83,30 @@ _BEGUN = text("""
     bindparam("attempts", type_=ARRAY(Integer)),
 )
 
+_ALL_ACTED = text("""
+    UPDATE workspaces
+    SET op_step = acted.after,
+        op_clock_at = CASE WHEN acted.is_pull THEN clock_timestamp() ELSE op_clock_at END,
+        acted_at = CASE WHEN acted.is_pull THEN acted_at ELSE clock_timestamp() END,
+        judged_at = acted.observed_at
+    FROM unnest(:ids, :op_ids, :steps, :attempts, :after, :pulls, :phases, :observed)
+         AS acted (id, op_id, step, attempt, after, is_pull, phase, observed_at)
+    WHERE workspaces.id = acted.id
+      AND workspaces.op_id = acted.op_id
+      AND workspaces.op_step = acted.step
+      AND workspaces.op_attempt = acted.attempt
+      AND workspaces.phase = acted.phase
+""").bindparams(
+    bindparam("ids", type_=ARRAY(Uuid)),
+    bindparam("op_ids", type_=ARRAY(Uuid)),
+    bindparam("steps", type_=ARRAY(Text)),
+    bindparam("attempts", type_=ARRAY(Integer)),
+    bindparam("after", type_=ARRAY(Text)),
+    bindparam("pulls", type_=ARRAY(Boolean)),
+    bindparam("phases", type_=ARRAY(Text)),
+    bindparam("observed", type_=ARRAY(workspaces.c.observed_at.type)),
+)
+
 
 class PostgresController:
     def __init__(self, seat: PostgresSeat, shard: Shard | None = None) -> None:
@@ -118,10 +143,7 @@ class PostgresController:
             count: int = await connection.scalar(
                 _JUDGED,
                 {
-                    "ids": [row.id for row in rows],
-                    "op_ids": [row.op_id for row in rows],
-                    "steps": [row.op_step for row in rows],
-                    "attempts": [row.op_attempt for row in rows],
+                    **_attempts(rows),
                     "before": [row.phase for row in rows],
                     "after": [each.phase for each in batch],
                     "observed": [each.judged_at for each in batch],
@@ -170,15 +192,7 @@ class PostgresController:
 
     async def begun(self, workspaces: Sequence[Workspace]) -> None:
         async with self._seat.transaction() as connection:
-            await connection.execute(
-                _BEGUN,
-                {
-                    "ids": [row.id for row in workspaces],
-                    "op_ids": [row.op_id for row in workspaces],
-                    "steps": [row.op_step for row in workspaces],
-                    "attempts": [row.op_attempt for row in workspaces],
-                },
-            )
+            await connection.execute(_BEGUN, _attempts(workspaces))
 
     async def acted(self, workspace: Workspace, step: Step, archive: NewArchive | None = None) -> Workspace | None:
         values: dict[str, Any] = {"op_step": AFTER_ACTION[step]}
@@ -190,6 +204,21 @@ class PostgresController:
             if changed is not None and archive is not None:
                 await _record_archive(connection, changed, archive)
             return changed
+
+    async def all_acted(self, workspaces: Sequence[Workspace]) -> int:
+        steps = [row.op_step for row in workspaces if row.op_step is not None]
+        async with self._seat.statement() as connection:
+            written = await connection.execute(
+                _ALL_ACTED,
+                {
+                    **_attempts(workspaces),
+                    "after": [AFTER_ACTION[step] for step in steps],
+                    "pulls": [step is Step.PULL for step in steps],
+                    "phases": [row.phase for row in workspaces],
+                    "observed": [row.observed_at for row in workspaces],
+                },
+            )
+            return written.rowcount
 
     async def finish(self, workspace: Workspace, finish: Finish) -> Workspace | None:
         values = {
@@ -279,6 +308,16 @@ class PostgresController:
             story = [*story, *phase_event(workspace.phase, phase)]
         async with self._seat.statement() as connection:
             return await compare_and_set(connection, workspace, values, story, *guards)
+
+
+def _attempts(rows: Sequence[Workspace]) -> dict[str, list[Any]]:
+    """What tells an attempt from every other: of rows that were decided on, only those in it are written to."""
+    return {
+        "ids": [row.id for row in rows],
+        "op_ids": [row.op_id for row in rows],
+        "steps": [row.op_step for row in rows],
+        "attempts": [row.op_attempt for row in rows],
+    }
 
 
 def _home_ctx(*, restore_marker: str | None) -> dict[str, Any]:

@@ -176,6 +176,10 @@ class ControllerStore(Protocol):
     async def acted(self, workspace: Workspace, step: Step, archive: NewArchive | None = None) -> Workspace | None:
         """Record that the act of `step` has returned. With an archive: its key and its row, in the same transaction."""
 
+    async def all_acted(self, workspaces: Sequence[Workspace]) -> int:
+        """The same for the present steps of many, without archives, in one statement; rows that have moved on are left
+        alone. Tells how many were written."""
+
     async def finish(self, workspace: Workspace, finish: Finish) -> Workspace | None: ...
 
     async def withdraw(self, workspace: Workspace, withdraw: Withdraw, phase: Phase) -> Workspace | None: ...
