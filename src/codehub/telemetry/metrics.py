@@ -32,7 +32,9 @@ class Metrics:
             "codehub_http_requests_in_flight", "Requests that are being answered, streams included.", registry=registry
         )
         self.logins = Counter("codehub_logins", "Attempts to log in, by outcome.", ["outcome"], registry=registry)
-        self.streams_open = Gauge("codehub_streams_open", "Event streams that are open.", registry=registry)
+        self.streams_open = Gauge(
+            "codehub_streams_open", "Streams of events and logs that are open.", registry=registry
+        )
         self.stream_events = Counter(
             "codehub_stream_events", "Events sent on streams, heartbeats left out.", registry=registry
         )

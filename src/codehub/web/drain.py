@@ -6,7 +6,7 @@ from collections.abc import Callable
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from codehub.web.measured import is_event_stream
+from codehub.web.measured import is_stream
 
 
 class Drain:
@@ -40,7 +40,7 @@ class Drain:
 
 class Draining:
     """From then on each answer asks for its connection to be given up, so that the next request comes to a successor,
-    and event streams end: their readers connect again, to a successor, and begin with a snapshot."""
+    and streams end: readers of events connect again, to a successor, and begin with a snapshot."""
 
     def __init__(self, app: ASGIApp, drain: Drain) -> None:
         self.app = app
@@ -91,7 +91,7 @@ class _Exchange:
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self._streams = is_event_stream(message["headers"])
+            self._streams = is_stream(message["headers"])
             if self._drain.has_begun:
                 MutableHeaders(scope=message)["Connection"] = "close"
             if self._streams:
@@ -101,6 +101,7 @@ class _Exchange:
         await self._send(message)
 
     async def end_stream(self) -> None:
-        """The application has let go of a stream: end it as HTTP asks, so that it is no failure to its reader."""
-        if self._streams:
+        """The application has let go of a stream: end it as HTTP asks, so that it is no failure to its reader. One that
+        ended for another reason is the application's own: its reader may take nothing any more."""
+        if self._streams and self._has_ended:
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})

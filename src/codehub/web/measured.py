@@ -1,10 +1,11 @@
 """Counts and times requests, and says what went wrong with one. Never by its path, which anybody can invent."""
 
+import logging
 import re
 from collections.abc import Iterable
+from functools import cache
 
 import structlog
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from codehub.clock import elapsed
@@ -12,6 +13,7 @@ from codehub.telemetry.metrics import Metrics
 from codehub.telemetry.traces import Traces
 
 log = structlog.get_logger(__name__)
+_level = logging.getLogger(__name__)  # asked first: a line that nobody wants costs as much as the rest of this
 
 SLOW_SECONDS = 1.0
 QUIET_SECONDS = 1.0
@@ -32,6 +34,9 @@ class Measured:
         self.metrics = metrics
         self.traces = traces
         self._quiet_until = 0.0
+        # There are few of each, as many as routes, and looking them up anew would cost more than counting.
+        self._counter = cache(lambda route, method, status: metrics.requests.labels(route, method, str(status)))
+        self._clock = cache(metrics.request_seconds.labels)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -54,16 +59,16 @@ class Measured:
 
     def _note(self, scope: Scope, answer: "_Answer", seconds: float) -> None:
         route, method = route_of(scope), _method(scope)
-        self.metrics.requests.labels(route, method, str(answer.status)).inc()
+        self._counter(route, method, answer.status).inc()
         if route == LOGIN_ROUTE and method == "POST":
             self.metrics.logins.labels(LOGIN_OUTCOMES.get(answer.status, "not decided")).inc()
         if answer.is_stream:
             return
-        self.metrics.request_seconds.labels(route, method).observe(seconds)
+        self._clock(route, method).observe(seconds)
         if seconds > SLOW_SECONDS and elapsed() > self._quiet_until:
             self._quiet_until = elapsed() + QUIET_SECONDS
             log.warning("slow request", seconds=round(seconds, 3), **described(scope, answer.status))
-        else:
+        elif _level.isEnabledFor(logging.DEBUG):
             log.debug("request", seconds=round(seconds, 4), **described(scope, answer.status))
 
 
@@ -79,7 +84,7 @@ class _Answer:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            self.is_stream = is_event_stream(message["headers"])
+            self.is_stream = is_stream(message["headers"])
             if self.is_stream:
                 self._metrics.streams_open.inc()
         await self._send(message)
@@ -91,8 +96,9 @@ class _Answer:
             self._metrics.streams_open.dec()
 
 
-def is_event_stream(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    return Headers(raw=list(headers)).get("content-type", "").startswith("text/event-stream")
+def is_stream(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether an answer goes on until somebody ends it: it says so to proxies, which are not to hold it back."""
+    return any(name == b"x-accel-buffering" and value == b"no" for name, value in headers)
 
 
 def route_of(scope: Scope) -> str:

@@ -4,11 +4,10 @@ import re
 import secrets
 
 import structlog
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-HEADER = "X-Request-ID"
-SANE = re.compile(r"[A-Za-z0-9._-]{8,64}")
+HEADER = b"x-request-id"
+SANE = re.compile(rb"[A-Za-z0-9._-]{8,64}")
 
 
 class RequestIds:
@@ -23,14 +22,14 @@ class RequestIds:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             return await self.app(scope, receive, send)
-        given = Headers(scope=scope).get(HEADER, "")
-        request_id = given if SANE.fullmatch(given) else secrets.token_hex(8)
+        given = next((value for name, value in scope["headers"] if name == HEADER), b"")
+        request_id = (given if SANE.fullmatch(given) else secrets.token_hex(8).encode()).decode("ascii")
         scope.setdefault("state", {})["request_id"] = request_id
         structlog.contextvars.bind_contextvars(request_id=request_id)
 
         async def send_with_id(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message)[HEADER] = request_id
+                message["headers"] = [*message["headers"], (HEADER, request_id.encode("ascii"))]
             await send(message)
 
         return await self.app(scope, receive, send_with_id)

@@ -45,10 +45,12 @@ class Stream:
     """What is said before a snapshot, where one is to be sent."""
     waiting: deque[bytes] = field(default_factory=deque)
     is_over: bool = False
+    fell_behind: bool = False
     _stirred: asyncio.Event = field(default_factory=asyncio.Event)
 
     def tell(self, event: bytes) -> None:
         if len(self.waiting) >= WAITING_EVENTS:
+            self.fell_behind = True
             self.end()
         if not self.is_over:
             self.waiting.append(event)

@@ -276,6 +276,7 @@ async def test_a_reader_that_falls_behind_is_cut_off_and_nobody_else_is(
         while await slow.next() is not None:
             seen += 1
         assert seen > 0
+    assert app.state.process.metrics.registry.get_sample_value("codehub_streams_cut_total") == 1
 
 
 async def test_the_end_of_the_process_ends_all_streams_in_order(app: FastAPI, address: str, anns: Secret) -> None:

@@ -51,7 +51,7 @@ class EventStream(Response):
         self._caller = caller
         self._everyones = everyones
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 (as ASGI calls it)
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         streams = self._parts.streams
         async with streams.opened(self._caller, everyones=self._everyones) as stream:
@@ -62,8 +62,11 @@ class EventStream(Response):
                     async with asyncio.timeout(SLOW_SECONDS):
                         await send({"type": "http.response.body", "body": event, "more_body": True})
             except TimeoutError:
+                stream.fell_behind = True
                 return
             finally:
+                if stream.fell_behind:
+                    scope["app"].state.process.metrics.streams_cut.inc()
                 gone = leaving.done()
                 leaving.cancel()
                 await asyncio.wait([leaving])
