@@ -82,6 +82,7 @@ async def _until_gone(receive: Receive) -> None:
 @router.get(
     "/events",
     response_class=EventStream,
+    status_code=200,
     responses={200: _ANSWER, **refusals(401, 403, 422)},
 )
 async def stream_events(
