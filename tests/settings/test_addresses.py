@@ -96,3 +96,13 @@ def test_an_endpoint_is_a_server(written: str) -> None:
 @pytest.mark.parametrize("written", ["localhost:9000", "ftp://host", "http://", "http://host/path"])
 def test_anything_else_is_no_endpoint(written: str) -> None:
     assert refused(addresses.http_url, written)
+
+
+@pytest.mark.parametrize("written", ["", "10.0.0.7", "10.0.0.7, 192.0.2.0/24", "::1,fd00::/8"])
+def test_proxies_are_addresses_and_networks(written: str) -> None:
+    assert addresses.networks(written) == written
+
+
+@pytest.mark.parametrize("written", ["proxy.test", "*", "10.0.0.7/24", "10.0.0"])
+def test_anything_else_is_no_proxy(written: str) -> None:
+    assert refused(addresses.networks, written)

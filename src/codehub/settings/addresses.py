@@ -4,6 +4,7 @@ Each function gives the address back in the one form that the rest of the code r
 caller knows the variable and says what is allowed.
 """
 
+import ipaddress
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -55,6 +56,13 @@ def http_url(text: str) -> str:
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0 or parts.path.strip("/"):
         raise ValueError("not an HTTP address")
     return text.rstrip("/")
+
+
+def networks(text: str) -> str:
+    """Addresses and networks, separated by commas: `10.0.0.7, 192.0.2.0/24`."""
+    for each in filter(None, text.split(",")):
+        ipaddress.ip_network(each.strip())
+    return text
 
 
 def http_endpoint(text: str) -> str:

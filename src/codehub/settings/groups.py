@@ -59,6 +59,13 @@ class CodehubConfig(Group):
     ] = None
     """Where people reach codehub, if that is another address than `CODEHUB_LISTEN`: behind a TLS proxy, for example.
     With `https` cookies are `Secure`, and requests that come from pages of any other origin are refused."""
+    trusted_proxies: Annotated[
+        str,
+        AfterValidator(addresses.networks),
+        Words(allowed="addresses or networks, separated by commas", unset="none"),
+    ] = ""
+    """Proxies in front of codehub, whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. Without it everybody
+    who comes through one has its address: in the audit log, and for the limits on failed logins."""
     replicas: Annotated[int, Field(ge=1, le=64)] = 1
     """Processes that answer on the address and stand in for each other: one for each processor that answers may use."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"

@@ -2,7 +2,7 @@
 
 import asyncio
 from asyncio import TaskGroup
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -14,10 +14,12 @@ from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from codehub.archives.object_store import ObjectStore
 from codehub.coordinators.role import CoordinatorRole
 from codehub.settings import Settings
+from codehub.settings.groups import CodehubConfig
 from codehub.telemetry.health import check_archive_store, check_database, check_redis
 from codehub.telemetry.readings import CoordinatorReadings, DatabaseReadings
 from codehub.web import health, home, metrics, problems
@@ -97,23 +99,29 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,  # what a generated client calls its methods
-        middleware=[Middleware(KnownHosts, public_url=public_url)]
-        if (public_url := settings.codehub.public_url)
-        else [],
+        middleware=list(_guards(settings.codehub)),
         lifespan=lifespan,
     )
     problems.install(app)
+    api.install(app)
     app.include_router(health.routes(readiness))
     app.include_router(metrics.routes(process.metrics.registry, process.siblings, settings.metrics.token))
     app.include_router(home.routes(readiness))
     app.include_router(login.router)
     app.include_router(cli_login.router)
-    api.install(app)
     if coordinators is not None:
         process.metrics.registry.register(CoordinatorReadings(lambda: coordinators.reports))
         app.include_router(health.coordinator_routes(coordinators))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     return app
+
+
+def _guards(config: CodehubConfig) -> Iterator[Middleware]:
+    """What stands before all routes: whom a proxy speaks for, and which names are ours."""
+    if config.trusted_proxies:
+        yield Middleware(ProxyHeadersMiddleware, trusted_hosts=config.trusted_proxies)
+    if config.public_url is not None:
+        yield Middleware(KnownHosts, public_url=config.public_url)
 
 
 async def _run_until(drain: Drain, coordinators: CoordinatorRole) -> None:

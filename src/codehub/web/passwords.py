@@ -12,7 +12,7 @@ from codehub.web.problems import ServiceAway
 
 WAITING = 1000
 """So many may wait for a turn. More is no rush hour but an attack, and waiting would only keep their sockets open."""
-NICENESS = 10
+NICENESS = 5
 """Hashing yields the processor to whoever answers requests."""
 
 P = ParamSpec("P")
