@@ -12,4 +12,4 @@ def next_try_at(failures: int, free: int, newest: datetime | None) -> datetime |
     if newest is None or failures < free:
         return None
     doublings = min(failures - free, LONGEST.seconds.bit_length())
-    return newest + min(FIRST * 2**doublings, LONGEST)
+    return newest + min(FIRST * (1 << doublings), LONGEST)
