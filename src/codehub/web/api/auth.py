@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import hmac
+from typing import Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
@@ -22,11 +23,12 @@ from codehub.web.tokens import allowed, lasting, make
 
 router = APIRouter(prefix="/auth", tags=["auth"], dependencies=[Depends(never_kept)])
 
+FOR_ANYBODY: dict[str, Any] = {"security": []}
 CLI_PURPOSE = "cli"
 CLI_TOKEN_SECONDS = 90 * 86400
 
 
-@router.post("/login", responses=refusals(*BODY, 401, 403, 429))
+@router.post("/login", responses=refusals(*BODY, 401, 403, 429), openapi_extra=FOR_ANYBODY)
 async def log_in(request: Request, response: Response, credentials: Credentials) -> Welcome:
     """Open a session. After some failed tries from one address each further one has to wait, longer each time."""
     parts = parts_of(request)
@@ -54,7 +56,7 @@ async def log_out(request: Request, response: Response, caller: Reader) -> None:
     cookies.clear_session(response, parts.callers)
 
 
-@router.post("/codes/exchange", responses=refusals(*BODY, 403, 409))
+@router.post("/codes/exchange", responses=refusals(*BODY, 403, 409), openapi_extra=FOR_ANYBODY)
 async def exchange_code(request: Request, sent: CodeAndVerifier) -> MadeToken:
     """Turn the code that `/cli-login` gave to a command line into a token. A code is good once, for 60 seconds,
     and only for whoever knows what its challenge was made of."""

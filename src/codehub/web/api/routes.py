@@ -26,15 +26,16 @@ from codehub.web.api.schemas.problem import Problem
 
 PREFIX = "/api/v1"
 
+# Looked through from the top with every request: what is asked for most stands first.
 routers: list[APIRouter] = [
+    workspaces.router,
+    workspace_changes.router,
     auth.router,
     account.router,
     sessions.router,
     tokens.router,
     admin_users.router,
     admin_audit.router,
-    workspaces.router,
-    workspace_changes.router,
     workspace_history.router,
     workspace_logs.router,
     templates.router,
@@ -44,6 +45,18 @@ routers: list[APIRouter] = [
     admin_coordinators.router,
     admin_limits.router,
 ]
+
+
+SECURITY = {
+    "token": {"type": "http", "scheme": "bearer", "description": "An API token: `codehub_...`."},
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "codehub",
+        "description": "A browser session; under https the cookie is called `__Host-codehub`. What changes something"
+        " also needs `X-CSRF-Token`, as `GET /me` tells it.",
+    },
+}
 
 
 def install(app: FastAPI) -> None:
@@ -56,6 +69,8 @@ def install(app: FastAPI) -> None:
         document = describe()
         schemas = document.setdefault("components", {}).setdefault("schemas", {})
         schemas.setdefault("Problem", Problem.model_json_schema())
+        document["components"].setdefault("securitySchemes", SECURITY)
+        document.setdefault("security", [{name: []} for name in SECURITY])
         return document
 
     app.openapi = openapi  # type: ignore[method-assign]
