@@ -98,6 +98,7 @@ def create_app(
         docs_url=None,  # the stock pages load scripts from elsewhere, which our content security policy forbids
         redoc_url=None,
         redirect_slashes=False,
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # ours is around all of it, and costs less
         generate_unique_id_function=lambda route: route.name,  # what a generated client calls its methods
         middleware=list(_guards(settings.codehub)),
         lifespan=lifespan,

@@ -1,8 +1,11 @@
 """One's own workspaces: made, listed, looked at and deleted."""
 
+from functools import lru_cache
+from urllib.parse import parse_qsl
 from uuid import UUID, uuid4
 
 from fastapi import APIRouter, Request, Response
+from pydantic import ValidationError
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -17,10 +20,11 @@ from codehub.store.wishes import NewWorkspace
 from codehub.web import paging
 from codehub.web.api.answers import answer, one_workspace, page_of_workspaces
 from codehub.web.api.refusals import BODY, refusals
-from codehub.web.api.schemas.filters import Filter
+from codehub.web.api.schemas.filters import Filter, WorkspaceFilter
 from codehub.web.api.schemas.wishes import NewWorkspaceBody
 from codehub.web.api.schemas.workspace import Workspace
 from codehub.web.api.schemas.workspaces import Deleted, WorkspacePage
+from codehub.web.api.short_ways import Quick, identifier, short_way_of
 from codehub.web.api.workspace_problems import (
     AboveCeiling,
     AboveTemplate,
@@ -33,7 +37,7 @@ from codehub.web.idempotency import OnlyOnce
 from codehub.web.parts import parts_of
 from codehub.web.wishing import Wishing
 
-router = APIRouter(tags=["workspaces"])
+router = APIRouter(tags=["workspaces"], route_class=Quick)
 
 FOREIGN_KEY_VIOLATION = "23503"
 
@@ -113,6 +117,35 @@ async def get_workspace(request: Request, workspace_id: UUID, caller: Reader) ->
     if found is None:
         raise NoSuchWorkspace
     return await one_workspace(parts, found)
+
+
+_reader = identifier(Reader)
+
+
+@short_way_of("get_workspace")
+async def _get_workspace(request: Request) -> Response | None:
+    try:
+        workspace_id = UUID(request.path_params["workspace_id"])
+    except ValueError:
+        return None
+    return await get_workspace(request, workspace_id, await _reader(request))
+
+
+@short_way_of("list_workspaces")
+async def _list_workspaces(request: Request) -> Response | None:
+    """A page asks for the same list again and again."""
+    narrowed = _known_filter(request.url.query)
+    return await list_workspaces(request, narrowed, await _reader(request)) if narrowed is not None else None
+
+
+@lru_cache(maxsize=1000)
+def _known_filter(query: str) -> WorkspaceFilter | None:
+    """None for what is not allowed, or says the same thing twice."""
+    given = parse_qsl(query, keep_blank_values=True)
+    try:
+        return WorkspaceFilter.model_validate(dict(given)) if len(given) == len(dict(given)) else None
+    except ValidationError:
+        return None
 
 
 def whose(caller: Caller) -> UUID | None:
