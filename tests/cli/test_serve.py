@@ -133,7 +133,7 @@ async def test_a_mistake_in_the_command_is_a_usage_error(
     assert sentence in " ".join(outcome.stderr.replace("│", " ").split())
 
 
-async def test_without_roles_a_child_answers_and_is_replaced_when_it_dies(
+async def test_without_roles_a_child_answers_and_is_replaced_when_it_dies_or_when_somebody_asks(
     codehub: Command, services: dict[str, str], unused_tcp_port: int
 ) -> None:
     address = f"127.0.0.1:{unused_tcp_port}"
@@ -142,7 +142,11 @@ async def test_without_roles_a_child_answers_and_is_replaced_when_it_dies(
         first = await pid_of_child(codehub)
         os.kill(first, signal.SIGKILL)
         await answer_of(f"http://{address}/readyz")
-        assert await pid_of_child(codehub, other_than=first) != first
+        second = await pid_of_child(codehub, other_than=first)
+        assert second != first
+        restarted = await codehub("restart")
+        assert (restarted.code, restarted.stderr) == (0, "")
+        assert await pid_of_child(codehub) not in {first, second}
         assert (await codehub("down")).code == 0
         assert await ended(process) == 0
 

@@ -16,6 +16,8 @@ from uuid import UUID, uuid4
 import asyncpg
 import httpx
 import pytest
+from prometheus_client.core import Metric
+from prometheus_client.parser import text_string_to_metric_families
 
 from codehub.store.callers import hashed
 from codehub.web.callers import TOKEN_PREFIX
@@ -24,6 +26,8 @@ from tests.stack.installation import Installation, until
 pytestmark = pytest.mark.timeout(300)
 
 ROOT = Path(__file__).parents[2]
+SCRAPER = "a-token-for-the-scraper"
+COORDINATORS = ("observer", "wc", "events", "ttl", "gc", "templates")
 MOST_MEMORY = 400 * 2**20  # one of them uses a third of it after its start
 
 
@@ -112,6 +116,28 @@ def test_a_replica_that_is_killed_comes_back_while_the_others_answer(codehub: In
     assert "serve-2" in shown
     names = {finding["name"] for finding in json.loads(codehub.run("doctor", "--json").stdout)}
     assert {"serve-1", "serve-2"} <= names
+
+
+def test_whichever_replica_is_asked_tells_the_figures_of_all(codehub: Installation) -> None:
+    codehub.up(CODEHUB_REPLICAS="2", METRICS_TOKEN=SCRAPER)
+    seen: dict[str, Metric] = {}
+
+    def everything_is_led() -> bool:
+        answer = httpx.get(f"{codehub.url}/metrics", headers={"Authorization": f"Bearer {SCRAPER}"})
+        seen.update({family.name: family for family in text_string_to_metric_families(answer.text)})
+        return sum(sample.value for sample in seen["codehub_coordinator_leads"].samples) == len(COORDINATORS)
+
+    until(everything_is_led, seconds=60)
+    leads = seen["codehub_coordinator_leads"].samples
+    assert {(sample.labels["coordinator"], sample.labels["replica"]) for sample in leads} == {
+        (coordinator, replica) for coordinator in COORDINATORS for replica in ("serve-1", "serve-2")
+    }
+    for name in COORDINATORS:
+        assert sum(sample.value for sample in leads if sample.labels["coordinator"] == name) == 1
+    answering = {sample.labels["replica"]: sample.value for sample in seen["codehub_replica_answers"].samples}
+    assert answering == {"serve-1": 1, "serve-2": 1}
+    memories = {sample.labels["replica"]: sample.value for sample in seen["process_resident_memory_bytes"].samples}
+    assert memories.keys() == {"serve-1", "serve-2"}
 
 
 def test_a_successor_that_cannot_start_leaves_the_one_before_in_its_place(codehub: Installation) -> None:
