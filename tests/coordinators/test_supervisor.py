@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from codehub.coordinators.leadership import Leadership
+from codehub.coordinators.leadership import Deposed, Leadership
 from codehub.coordinators.supervisor import Report, Supervisor, Terms
 from codehub.runtimes.errors import RuntimeFault
 from codehub.store.protocols import SeatLost
@@ -106,6 +106,14 @@ async def test_a_seat_that_is_lost_in_a_pass_ends_the_term(database_url: str) ->
     async with supervised(database_url, clerk) as supervisor:
         await until_passed(clerk)
         assert supervisor.reports["cut off"].restarts == 1
+
+
+async def test_a_deposition_inside_a_task_group_is_the_end_of_a_term_and_no_failure(database_url: str) -> None:
+    clerk = Clerk("first", failures=[ExceptionGroup("its tasks", [Deposed(), SeatLost()])])
+    async with supervised(database_url, clerk) as supervisor:
+        await until_passed(clerk)
+        report = supervisor.reports["first"]
+        assert (report.restarts, report.last_error) == (1, None)
 
 
 async def test_killed_again_and_again_it_comes_back_each_time(database_url: str) -> None:

@@ -82,7 +82,12 @@ async def lead(
         if keeping.done() or leadership.is_lost:
             leadership.lose()
             raise Deposed from _error_of(keeping) or _error_of(governing)
-        await governing
+        try:
+            await governing
+        except ExceptionGroup as several:  # a coordinator's task group wraps what ended its term
+            if several.split((Deposed, SeatLost))[1] is None:
+                raise Deposed from several
+            raise
     finally:
         # Under a lease that is still kept, so that what it does to end is no late act.
         await _end(governing, leadership)
