@@ -27,6 +27,7 @@ from codehub.web.api import routes as api
 from codehub.web.drain import Drain, Draining
 from codehub.web.headers import SecurityHeaders
 from codehub.web.hosts import KnownHosts
+from codehub.web.long_answers import LongAnswers
 from codehub.web.measured import Measured
 from codehub.web.pages import cli_login, login
 from codehub.web.parts import opened
@@ -57,7 +58,7 @@ class Application(FastAPI):
 
     def build_middleware_stack(self) -> ASGIApp:
         process: Process = self.state.process
-        inside = Draining(SecurityHeaders(super().build_middleware_stack()), process.drain)
+        inside = Draining(SecurityHeaders(LongAnswers(super().build_middleware_stack())), process.drain)
         return RequestIds(Measured(inside, process.metrics, process.traces))
 
 

@@ -1,10 +1,8 @@
 """The event streams that this process serves: what is heard once is passed on to everybody whom it concerns."""
 
 import asyncio
-import contextlib
 import random
-from collections import deque
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -13,7 +11,7 @@ import structlog
 from redis.asyncio import Redis
 
 from codehub.bus.live_notes import LiveNotes
-from codehub.bus.page_channels import PageChannels
+from codehub.bus.page_channels import PATTERN, PageChannels
 from codehub.bus.page_events import EVERYBODY, PageEvent, to_json
 from codehub.decide.idle import IdlePolicy
 from codehub.decide.show import show
@@ -24,7 +22,9 @@ from codehub.store.standing import standing
 
 log = structlog.get_logger(__name__)
 
-EVERYONES = "*"
+Send = Callable[[bytes], Awaitable[None]]
+
+EVERYONES = PATTERN
 """The channel of those who see what everybody has."""
 WAITING_EVENTS = 256
 """A reader that has fallen so far behind is cut off; it comes back and begins with a snapshot."""
@@ -43,10 +43,10 @@ class Stream:
     channel: str
     begins_with: bytes | None
     """What is said before a snapshot, where one is to be sent."""
-    waiting: deque[bytes] = field(default_factory=deque)
+    waiting: list[bytes] = field(default_factory=list)
     is_over: bool = False
     fell_behind: bool = False
-    _stirred: asyncio.Event = field(default_factory=asyncio.Event)
+    _stirred: asyncio.Future[None] | None = None
 
     def tell(self, event: bytes) -> None:
         if len(self.waiting) >= WAITING_EVENTS:
@@ -54,26 +54,34 @@ class Stream:
             self.end()
         if not self.is_over:
             self.waiting.append(event)
-            self._stirred.set()
+            self._stir()
 
     def begin_anew(self, event: bytes) -> None:
         """What waits may not be all."""
         self.begins_with = event
-        self._stirred.set()
+        self._stir()
 
     def end(self) -> None:
         self.is_over = True
         self.waiting.clear()
-        self._stirred.set()
+        self._stir()
+
+    def _stir(self) -> None:
+        if self._stirred is not None and not self._stirred.done():
+            self._stirred.set_result(None)
 
     async def stirs(self, seconds: float) -> bool:
         """Whether there is something to do, within so many seconds."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._stirred.wait()
-        stirred = self._stirred.is_set()
-        self._stirred.clear()
-        return stirred
+        if not self.waiting and self.begins_with is None and not self.is_over:
+            loop = asyncio.get_running_loop()
+            self._stirred = loop.create_future()
+            patience = loop.call_later(seconds, self._stir)
+            try:
+                await self._stirred
+            finally:
+                patience.cancel()
+                self._stirred = None
+        return bool(self.waiting) or self.begins_with is not None or self.is_over
 
 
 class Streams:
@@ -101,52 +109,55 @@ class Streams:
                 task.cancel()
             await asyncio.wait(tasks)
 
-    @asynccontextmanager
-    async def opened(self, caller: Caller, *, everyones: bool) -> AsyncIterator[Stream]:
-        """A stream that hears of everything from now on; what was before is in its first snapshot."""
+    async def open(self, caller: Caller, *, everyones: bool) -> Stream:
+        """A stream that hears of everything from now on; what was before is in its first snapshot. To be closed."""
+        channel = EVERYONES if everyones else str(caller.user_id)
+        await self._channels.want(channel)
         retry = b"retry: %d\n\n" % random.randint(*RETRY_MILLISECONDS)  # noqa: S311 (spreads, hides nothing)
-        stream = Stream(caller, EVERYONES if everyones else str(caller.user_id), retry)
-        async with self._channels.wanting(stream.channel):
-            self._open.setdefault(stream.channel, set()).add(stream)
-            try:
-                yield stream
-            finally:
-                stream.end()
-                self._open[stream.channel].discard(stream)
-                if not self._open[stream.channel]:
-                    del self._open[stream.channel]
+        stream = Stream(caller, channel, retry)
+        self._open.setdefault(channel, set()).add(stream)
+        return stream
+
+    def close(self, stream: Stream) -> None:
+        stream.end()
+        self._open[stream.channel].discard(stream)
+        if not self._open[stream.channel]:
+            del self._open[stream.channel]
+        self._channels.give_up(stream.channel)
 
     def close_all(self) -> None:
         """Every reader is to connect again, elsewhere."""
         for stream in self._all():
             stream.end()
 
-    async def sent(self, stream: Stream, heartbeat_seconds: float) -> AsyncIterator[bytes]:
-        """What goes to this reader, until it is over."""
+    async def serve(self, stream: Stream, send: Send, heartbeat_seconds: float) -> None:
+        """Send this reader what concerns it, until it is over. What was sent is held by nobody: thousands of readers
+        that are idle would otherwise each keep their last event."""
         while not stream.is_over:
             if stream.begins_with is not None:
-                async for part in self._anew(stream, stream.begins_with):
-                    yield part
+                await self._begin(stream, send)
             while stream.waiting and stream.begins_with is None:
-                yield stream.waiting.popleft()
+                await send(stream.waiting.pop(0))
             if not await stream.stirs(heartbeat_seconds):
-                yield self._event("heartbeat", b"{}")
+                await send(self._event("heartbeat", b"{}"))
 
-    async def _anew(self, stream: Stream, announcement: bytes) -> AsyncIterator[bytes]:
+    async def _begin(self, stream: Stream, send: Send) -> None:
         """All that the reader may see, in parts where it is much. Whatever was heard before is in it, and what changes
         while it is read follows it. With the database away it is tried again until it can be read."""
-        if announcement:
-            yield announcement
+        if stream.begins_with:
+            await send(stream.begins_with)
         stream.begins_with, part = None, 0
         stream.waiting.clear()
         whose = None if stream.channel == EVERYONES else stream.caller.user_id
         try:
             async for page in pages(self._reads, whose, self._turn):
                 part += 1
-                yield self._event("snapshot", await self._part(page, part))
+                await send(self._event("snapshot", await self._part(page, part)))
+        except TimeoutError:
+            raise  # the reader's, not the database's
         except FOREIGN as error:
             log.debug("snapshot put off", error=repr(error))
-            yield self._event("heartbeat", b"{}")
+            await send(self._event("heartbeat", b"{}"))
             await asyncio.sleep(AWAY_SECONDS)
             stream.begin_anew(b"")
 

@@ -1,14 +1,18 @@
 """Live events: `GET /events`."""
 
 import asyncio
+from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Receive, Send
 
 from codehub.model.accounts import Caller
+from codehub.telemetry.metrics import Metrics
 from codehub.web.api.refusals import refusals
 from codehub.web.callers import Reader
+from codehub.web.long_answers import LongAnswer
 from codehub.web.parts import Parts, parts_of
 from codehub.web.problems import ScopeMissing
 
@@ -38,40 +42,46 @@ _ANSWER = {
 }
 
 
-class EventStream(Response):
+# The last one is for nginx, which would otherwise hold events back until its buffer is full.
+_HEAD = Response(
+    media_type="text/event-stream", headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+).raw_headers
+_HEADERS = [(name, value) for name, value in _HEAD if name != b"content-length"]
+
+
+@dataclass(frozen=True, slots=True)
+class EventStream:
     """Sends events until the reader goes, falls behind, or may no longer read."""
 
-    media_type = "text/event-stream"
+    parts: Parts
+    metrics: Metrics
+    caller: Caller
+    everyones: bool
 
-    def __init__(self, parts: Parts, caller: Caller, *, everyones: bool) -> None:
-        # The last one is for nginx, which would otherwise hold events back until its buffer is full.
-        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
-        del self.headers["content-length"]
-        self._parts = parts
-        self._caller = caller
-        self._everyones = everyones
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        streams = self._parts.streams
-        async with streams.opened(self._caller, everyones=self._everyones) as stream:
-            leaving = asyncio.create_task(_until_gone(receive), name="reader of a stream")
-            leaving.add_done_callback(lambda _: stream.end())
-            try:
-                async for event in streams.sent(stream, self._parts.settings.events.heartbeat_seconds):
-                    async with asyncio.timeout(SLOW_SECONDS):
-                        await send({"type": "http.response.body", "body": event, "more_body": True})
-            except TimeoutError:
-                stream.fell_behind = True
-                return
-            finally:
-                if stream.fell_behind:
-                    scope["app"].state.process.metrics.streams_cut.inc()
-                gone = leaving.done()
-                leaving.cancel()
-                await asyncio.wait([leaving])
+    async def __call__(self, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": list(_HEADERS)})
+        stream = await self.parts.streams.open(self.caller, everyones=self.everyones)
+        leaving = asyncio.create_task(_until_gone(receive), name="reader of a stream")
+        leaving.add_done_callback(lambda _: stream.end())
+        try:
+            await self.parts.streams.serve(stream, partial(_sent, send), self.parts.settings.events.heartbeat_seconds)
+        except TimeoutError:
+            stream.fell_behind = True
+            return
+        finally:
+            self.parts.streams.close(stream)
+            if stream.fell_behind:
+                self.metrics.streams_cut.inc()
+            gone = leaving.done()
+            leaving.cancel()
+            await asyncio.wait([leaving])
         if not gone:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _sent(send: Send, event: bytes) -> None:
+    async with asyncio.timeout(SLOW_SECONDS):
+        await send({"type": "http.response.body", "body": event, "more_body": True})
 
 
 async def _until_gone(receive: Receive) -> None:
@@ -81,7 +91,7 @@ async def _until_gone(receive: Receive) -> None:
 
 @router.get(
     "/events",
-    response_class=EventStream,
+    response_class=LongAnswer,
     status_code=200,
     responses={200: _ANSWER, **refusals(401, 403, 422)},
 )
@@ -91,7 +101,7 @@ async def stream_events(
     everyones: Annotated[
         bool, Query(alias="all", description="For administrators: the workspaces of everybody, not only their own.")
     ] = False,
-) -> EventStream:
+) -> LongAnswer:
     """What happens to the caller's workspaces, as server-sent events.
 
     First `snapshot` (`{workspaces, part, complete}`; where there are many, in parts from 1 on until `complete`), then
@@ -101,4 +111,5 @@ async def stream_events(
     whatever reason, is to be opened again: it begins with a snapshot, so `Last-Event-ID` is not needed."""
     if everyones and not caller.administers:
         raise ScopeMissing("Only an administrator may do this.")
-    return EventStream(parts_of(request), caller, everyones=everyones)
+    metrics: Metrics = request.app.state.process.metrics
+    return LongAnswer(EventStream(parts_of(request), metrics, caller, everyones))
