@@ -50,7 +50,8 @@ async def measure(database_url: str, base: str, logins: int, timed: int) -> Sequ
             took = await asyncio.gather(*(one_login(base, number) for number in range(logins)))
     progress(f"{timed} times each: an account that exists, one that does not")
     known, unknown = await wrong_passwords(base, timed)
-    difference = abs(statistics.median(known) - statistics.median(unknown)) / statistics.median(known) * 100
+    apart = statistics.median(one - other for one, other in zip(known, unknown, strict=True))
+    difference = abs(apart) / statistics.median(known) * 100
     return [
         Figure("GET /me alone, p99", percentile(alone, 0.99), "ms"),
         Figure("GET /me while all log in, p50", percentile(meanwhile, 0.5), "ms"),
@@ -60,7 +61,7 @@ async def measure(database_url: str, base: str, logins: int, timed: int) -> Sequ
         Figure("the last login", max(took), "ms"),
         Figure("wrong password, account exists, median", statistics.median(known), "ms"),
         Figure("wrong password, no such account, median", statistics.median(unknown), "ms"),
-        Figure("difference of the medians", difference, "%", at_most=DIFFERENCE_PERCENT),
+        Figure("difference within a pair, median", difference, "%", at_most=DIFFERENCE_PERCENT),
     ]
 
 
