@@ -24,8 +24,10 @@ class Welcome(BaseModel):
 
 class CodeAndVerifier(Body):
     code: Annotated[str, StringConstraints(min_length=20, max_length=100, pattern="^[A-Za-z0-9_-]+$")] = Field(
-        description="What the browser brought back from `/cli-login`."
+        description="What the browser brought back from `/cli-login`.",
+        examples=["8xLOxBtZp8fMQ2Wm1vYk3c5d7e9g"],
     )
     verifier: Annotated[str, StringConstraints(min_length=43, max_length=128, pattern="^[A-Za-z0-9._~-]+$")] = Field(
-        description="What the challenge was made of (RFC 7636, S256)."
+        description="What the challenge was made of (RFC 7636, S256).",
+        examples=["dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"],
     )
