@@ -1,6 +1,8 @@
 """Errors, by who can act on them. Foreign errors are mapped to these once, at the edge where they arrive."""
 
+from collections.abc import Mapping
 from enum import IntEnum
+from typing import Any
 
 
 class ExitCode(IntEnum):
@@ -15,12 +17,20 @@ class ExitCode(IntEnum):
     DISK_FULL = 6
     SERVICE = 7
     NOT_RUNNING = 8
+    NOT_LOGGED_IN = 9
+    NOT_FOUND = 10
+    REFUSED = 11
+    LIMIT_REACHED = 12
+    IN_ERROR = 13
+    TIMED_OUT = 14
 
 
 class CodehubError(Exception):
     """Something a person has to act on: one sentence that says what is wrong, one that says what to do."""
 
     exit_code = ExitCode.FAILED
+    problem: Mapping[str, Any] | None = None
+    """The document that a server refused it with, for programs; None where no server did."""
 
     def __init__(self, what: str, remedy: str = "") -> None:
         super().__init__(what)

@@ -3,24 +3,66 @@
 Commands import what they need when they run, so that `codehub --help` answers at once.
 """
 
+import json
 import os
 import sys
 import traceback
-from typing import Annotated, NoReturn
+from collections.abc import Sequence
+from typing import Annotated, NoReturn, cast
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from codehub.cli import config, image, migrate, restart, serve, stack, workspaces
+from codehub.cli import (
+    account,
+    admin,
+    config,
+    context,
+    image,
+    login,
+    migrate,
+    restart,
+    serve,
+    stack,
+    templates,
+    users,
+    workspaces,
+)
 from codehub.errors import CodehubError
+
+PANELS = {
+    "Workspaces": ("ws",),
+    "Who you are": ("login", "logout", "whoami", "password", "token", "session", "context"),
+    "codehub on this machine": ("up", "down", "restart", "status", "doctor", "reset"),
+    "Administration": ("user", "template", "admin"),
+    "codehub on services of your own": ("serve", "migrate", "image", "config"),
+}
+"""The commands as `codehub --help` groups them."""
+
+
+class _InPanels(TyperGroup):
+    """Lists the commands in this order, whether they are single ones or groups."""
+
+    def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002 (as the library calls it)
+        for panel, names in PANELS.items():
+            for name in names:
+                cast("TyperCommand", self.commands[name]).rich_help_panel = panel
+        return [name for names in PANELS.values() for name in names]
+
 
 app = typer.Typer(
     name="codehub",
+    cls=_InPanels,
     help="Cloud development environments that sleep when you leave and wake when you return.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for commands in (stack, restart, workspaces, serve, image, migrate, config):
+for commands in (
+    *(workspaces, login, context, account),
+    *(stack, restart, users, templates, admin),
+    *(serve, migrate, image, config),
+):
     commands.register(app)
 
 
@@ -51,6 +93,14 @@ def run() -> NoReturn:
     except CodehubError as error:
         if os.environ.get("CODEHUB_LOG_LEVEL") == "debug":
             traceback.print_exc()
-        print(f"codehub: {error}", file=sys.stderr)  # noqa: T201 - the command's own words
+        print(_told(error, sys.argv), file=sys.stderr)  # noqa: T201 - the command's own words
         sys.exit(error.exit_code)
     sys.exit()
+
+
+def _told(error: CodehubError, arguments: Sequence[str]) -> str:
+    """A program that asked for JSON gets its errors in that, too."""
+    if "--json" not in arguments:
+        return f"codehub: {error}"
+    document = {"error": error.what, "remedy": error.remedy, "exit_code": error.exit_code, "problem": error.problem}
+    return json.dumps(document)

@@ -1,239 +1,192 @@
-"""`codehub ws`: workspaces from the command line of the machine that codehub runs on."""
+"""`codehub ws`: workspaces, over the API."""
 
-import asyncio
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
-from uuid import uuid4
+import sys
+from typing import Annotated, Any
 
 import typer
 
-from codehub.errors import CodehubError, NotRunning
-
-if TYPE_CHECKING:
-    from sqlalchemy.ext.asyncio import AsyncEngine
-
-    from codehub.model.shown import ShownWorkspace
-    from codehub.model.states import Desired
-    from codehub.model.workspace import Workspace
-
-LOOK_SECONDS = 0.1
+from codehub import clock
+from codehub.cli import completion
+from codehub.cli.asked import Asked, command
+from codehub.cli.finding import Which, called, find
+from codehub.cli.measures import idle_time, size
+from codehub.cli.waiting import Timeout, Wait, wished
+from codehub.errors import CodehubError
 
 ws = typer.Typer(name="ws", help="Make, start, stop and delete workspaces.", no_args_is_help=True)
 
-Which = Annotated[str, typer.Argument(help="Its name, or the beginning of its id.")]
-Wait = Annotated[bool, typer.Option("--wait", help="Return when it is as wished; show each step.")]
-Json = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
+IdleTime = Annotated[str, typer.Option(metavar="TIME", help="10m, 2h, 3d, never, or default.", show_default=False)]
+Description = Annotated[str | None, typer.Option(help="One line about it.", show_default=False)]
+Memo = Annotated[str | None, typer.Option(help="Notes of several lines; - reads them from stdin.", show_default=False)]
+RECENT = 10
+
+
+class NotOpenable(CodehubError):
+    pass
 
 
 def register(app: typer.Typer) -> None:
+    from codehub.cli import workspace_output, workspace_wishes
+
+    workspace_wishes.register(ws)
+    workspace_output.register(ws)
     app.add_typer(ws)
 
 
-@ws.command()
-def create(
+@command(ws, "list")
+def list_workspaces(
+    asked: Asked,
+    everybodys: Annotated[bool, typer.Option("--all", help="Everybody's, for administrators.")] = False,
+    phase: Annotated[list[str] | None, typer.Option(help="Only in this phase; can be given several times.")] = None,
+    search: Annotated[str, typer.Option(help="Only with this in name or description.")] = "",
+) -> None:
+    """List your workspaces, the newest first.
+
+    Example: codehub ws list --phase running --json | jq -r '.items[].name'
+    """
+    from codehub.cli import workspace_words
+
+    path = "/admin/workspaces" if everybodys else "/workspaces"
+    found = asked.server.pages(path, phase=[each.upper() for each in phase or []], q=search)
+
+    def words() -> str:
+        if found["items"]:
+            return workspace_words.many(found["items"], clock.now(), with_owner=everybodys)
+        if phase or search:
+            return "There is none like that."
+        return "There are no workspaces yet. Make one with: codehub ws create NAME"
+
+    asked.tell(found, words)
+
+
+@command(ws)
+def create(  # noqa: PLR0913 (each is an option)
+    asked: Asked,
     name: Annotated[str, typer.Argument(help="What to call it.")],
-    template: Annotated[str, typer.Option(help="What it runs: code-server or jupyterlab.")] = "code-server",
+    *,
+    template: Annotated[
+        str, typer.Option(help="What it runs; see: codehub ws templates", autocompletion=completion.template_names)
+    ] = "code-server",
+    description: Description = None,
+    memo: Memo = None,
+    git: Annotated[str, typer.Option(help="The repository that it is about.")] = "",
+    cpus: Annotated[float | None, typer.Option(help="Processors; not more than its template gives.")] = None,
+    memory: Annotated[str, typer.Option(help="512m, 2g; not more than its template gives.")] = "",
+    disk: Annotated[str, typer.Option(help="The size of its home: 5g.")] = "",
+    pids: Annotated[int | None, typer.Option(help="Processes and threads.")] = None,
+    standby_after: IdleTime = "",
+    archive_after: IdleTime = "",
+    no_start: Annotated[bool, typer.Option("--no-start", help="Only make its home.")] = False,
     wait: Wait = False,
+    timeout: Timeout = None,
 ) -> None:
     """Make a workspace and start it.
 
     Example: codehub ws create garden --wait
     """
+    from codehub.cli.refusals import Refused
 
-    async def work(pool: "AsyncEngine") -> None:
-        from codehub.model.states import Desired
-        from codehub.store.wishes import Because, NewWorkspace, create_workspace
-        from codehub.store.workspaces import first_administrator, living, template_ids
-
-        async with pool.begin() as connection:
-            known = await template_ids(connection)
-            if template not in known:
-                raise CodehubError(f"There is no template '{template}'.", f"There is: {', '.join(sorted(known))}.")
-            if name in {each.name for each in await living(connection)}:
-                raise CodehubError(f"A workspace '{name}' is there already.", "Choose another name.")
-            owner = await first_administrator(connection)
-            if owner is None:
-                raise NotRunning("There is no administrator yet.", "Start codehub first: codehub up")
-            new = NewWorkspace(uuid4(), owner, name, known[template])
-            made = await create_workspace(connection, new, Desired.RUNNING, Because("owner", "local"))
-        await _told(pool, made, Desired.RUNNING, wait=wait)
-
-    _run(work)
-
-
-@ws.command("list")
-def list_all(as_json: Json = False) -> None:
-    """List the workspaces."""
-
-    async def work(pool: "AsyncEngine") -> None:
-        from codehub.store.workspaces import living
-
-        async with pool.connect() as connection:
-            found = await living(connection)
-        if as_json:
-            typer.echo(json.dumps([asdict(each) for each in found], default=str))
-        elif not found:
-            typer.echo("There are no workspaces yet. Make one with: codehub ws create NAME")
-        for each in () if as_json else found:
-            doing = f"  {each.operation}: {each.op_step}" if each.op_step else ""
-            trouble = f"  {each.error_reason}" if each.error_reason else ""
-            typer.echo(f"{each.id.hex[:8]}  {each.name:<24} {each.phase:<9}{doing}{trouble}")
-
-    _run(work)
-
-
-@ws.command()
-def show(which: Which, as_json: Json = False) -> None:
-    """Show one workspace and its history."""
-
-    async def work(pool: "AsyncEngine") -> None:
-        from codehub.store.workspaces import history
-
-        found = await _find(pool, which)
-        async with pool.connect() as connection:
-            events = await history(connection, found.id)
-        if as_json:
-            typer.echo(json.dumps({**asdict(found), "events": events}, default=str))
-            return
-        for key, value in asdict(found).items():
-            typer.echo(f"{key:<18} {'' if value is None else value}")
-        for event in events:
-            typer.echo("  " + "  ".join(str(event[key]) for key in _TOLD if event[key]))
-
-    _run(work)
-
-
-_TOLD = ("at", "kind", "before", "after", "reason", "actor", "detail")
-
-
-@ws.command()
-def start(which: Which, wait: Wait = False) -> None:
-    """Start a workspace."""
-    _wish(which, "RUNNING", wait=wait)
-
-
-@ws.command()
-def stop(which: Which, wait: Wait = False) -> None:
-    """Stop a workspace; its home stays."""
-    _wish(which, "STANDBY", wait=wait)
-
-
-@ws.command()
-def delete(
-    which: Which,
-    wait: Wait = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-) -> None:
-    """Delete a workspace with its home. This cannot be undone."""
-    if not yes:
-        typer.confirm(f"Delete {which} and everything in its home?", abort=True)
-    _wish(which, "DELETED", wait=wait)
-
-
-@ws.command()
-def recover(which: Which, wait: Wait = False) -> None:
-    """Try again with a workspace that is in ERROR."""
-
-    async def work(pool: "AsyncEngine") -> None:
-        from codehub.model.workspace import Request, RequestKind
-        from codehub.store.wishes import place_request
-
-        row = await _row(pool, which)
-        async with pool.begin() as connection:
-            asked = await place_request(connection, row, Request(RequestKind.RECOVER, uuid4(), "local"))
-        if asked is None:
-            raise CodehubError(f"{which} cannot be recovered now.", "Another request for it is still to be answered.")
-        await _told(pool, asked, asked.desired_state, wait=wait)
-
-    _run(work)
-
-
-def _wish(which: str, desired: str, *, wait: bool) -> None:
-    async def work(pool: "AsyncEngine") -> None:
-        from codehub.model.states import Desired
-        from codehub.store.wishes import Because, wish
-
-        row = await _row(pool, which)
-        async with pool.begin() as connection:
-            wished = await wish(connection, row, Desired(desired), Because("owner", "local"))
-        if wished is None:
-            raise CodehubError(f"{which} was deleted meanwhile.")
-        await _told(pool, wished, Desired(desired), wait=wait)
-
-    _run(work)
-
-
-async def _told(pool: "AsyncEngine", workspace: "Workspace", desired: "Desired", *, wait: bool) -> None:
-    """Say what is wished; with `wait`, each step until it is so, or until it cannot become so."""
-    from codehub.model.states import Phase
-    from codehub.store.workspaces import workspace as read
-
-    typer.echo(f"{workspace.name} ({workspace.id.hex[:8]}): {desired} is wished")
-    shown = ""
-    while wait:
-        async with pool.connect() as connection:
-            row = await read(connection, workspace.id)
-        if row is None:
-            return
-        words = f"{row.phase} {row.operation}:{row.op_step}" if row.op_step else str(row.phase)
-        if words != shown:
-            typer.echo(f"  {words}")
-        shown = words
-        if row.op_step is None and row.phase == desired.value:
-            return
-        if row.phase is Phase.ERROR and row.request is None and row.error_reason is not None:
-            raise CodehubError(
-                f"{row.name} is in ERROR: {row.error_reason}.",
-                f"See: codehub ws show {row.name}; then codehub ws recover",
-            )
-        await asyncio.sleep(LOOK_SECONDS)
-
-
-async def _find(pool: "AsyncEngine", which: str) -> "ShownWorkspace":
-    from codehub.store.workspaces import living
-
-    async with pool.connect() as connection:
-        found = await living(connection)
-    named = [each for each in found if each.name == which]
-    matching = named or [each for each in found if each.id.hex.startswith(which.replace("-", "").lower())]
-    if len(matching) == 1:
-        return matching[0]
-    if matching:
-        names = ", ".join(f"{each.name} ({each.id.hex[:8]})" for each in matching)
-        raise CodehubError(f"{len(matching)} workspaces match '{which}': {names}.", "Write more of the id.")
-    raise CodehubError(f"There is no workspace '{which}'.", "See: codehub ws list")
-
-
-async def _row(pool: "AsyncEngine", which: str) -> "Workspace":
-    from codehub.store.workspaces import workspace as read
-
-    found = await _find(pool, which)
-    async with pool.connect() as connection:
-        row = await read(connection, found.id)
-    if row is None:
-        raise CodehubError(f"There is no workspace '{which}'.")
-    return row
-
-
-def _run(work: Callable[["AsyncEngine"], Awaitable[None]]) -> None:
-    async def run() -> None:
-        async with _pool() as pool:
-            await work(pool)
-
-    asyncio.run(run())
-
-
-@asynccontextmanager
-async def _pool() -> AsyncIterator["AsyncEngine"]:
-    from codehub.settings import Settings
-    from codehub.stack.reach import database_of
-    from codehub.store.engine import single
-
-    pool = single(database_of(Settings.load()), "codehub ws")
+    resources = {"cpus": cpus, "pids": pids, "memory_bytes": _bytes(memory), "disk_bytes": _bytes(disk)}
+    body = {
+        "name": name,
+        "template": template,
+        "git_url": git or None,
+        "resources": {key: value for key, value in resources.items() if value is not None},
+        "desired_state": "STANDBY" if no_start else "RUNNING",
+        **_described(description, memo, standby_after, archive_after),
+    }
     try:
-        yield pool
-    finally:
-        await pool.dispose()
+        made = asked.server.post("/workspaces", body)
+    except Refused as error:
+        if (error.problem or {}).get("code") != "unknown_template":
+            raise
+        names = ", ".join(each["name"] for each in asked.server.get("/templates")["items"])
+        error.what, error.remedy = f"There is no template '{template}'.", f"There is: {names}."
+        raise
+    wished(asked, made, wait=wait, timeout=timeout)
+
+
+@command(ws)
+def edit(
+    asked: Asked,
+    which: Which,
+    name: Annotated[str, typer.Option(help="A new name.")] = "",
+    description: Description = None,
+    memo: Memo = None,
+    standby_after: IdleTime = "",
+    archive_after: IdleTime = "",
+) -> None:
+    """Change what a workspace is called and how long it stays awake.
+
+    Example: codehub ws edit garden --standby-after 2h
+    """
+    workspace = find(asked.server, which)
+    body = _described(description, memo, standby_after, archive_after) | ({"name": name} if name else {})
+    if not body:
+        raise typer.BadParameter("Say what to change; see: codehub ws edit --help")
+    changed = asked.server.patch(f"/workspaces/{workspace['id']}", body, if_match=f'"{workspace["revision"]}"')
+    asked.tell(changed, lambda: f"{changed['name']} is changed.")
+
+
+@command(ws)
+def show(asked: Asked, which: Which) -> None:
+    """Show one workspace: why it is as it is, what comes next, and what happened last."""
+    from codehub.cli import workspace_words
+
+    workspace = find(asked.server, which)
+
+    def words() -> str:
+        happened = asked.server.pages(f"/workspaces/{workspace['id']}/events", RECENT)
+        more = f"\n  and more: codehub ws events {called(workspace)} --all" if happened["next"] else ""
+        told = workspace_words.history(reversed(happened["items"])).replace("\n", "\n  ")
+        return f"{workspace_words.one(workspace)}\n\nhistory\n  {told}{more}"
+
+    asked.tell(workspace, words)
+
+
+@command(ws, "open")
+def open_workspace(
+    asked: Asked,
+    which: Which,
+    only_print: Annotated[bool, typer.Option("--print", help="Only print the address.")] = False,
+) -> None:
+    """Open a workspace in the browser."""
+    import webbrowser
+
+    workspace = find(asked.server, which)
+    if workspace["url"] is None:
+        raise NotOpenable(
+            f"{workspace['name']} cannot be opened yet: this codehub has no front door, through which browsers reach"
+            " workspaces."
+        )
+    asked.tell({"url": workspace["url"]}, lambda: str(workspace["url"]))
+    if not (only_print or asked.as_json):
+        webbrowser.open(workspace["url"])
+
+
+@command(ws)
+def templates(asked: Asked) -> None:
+    """List what workspaces can be made from."""
+    from codehub.cli import workspace_words
+    from codehub.cli.tables import table
+
+    found = asked.server.get("/templates")
+    rows = [
+        (each["name"], each["status"], workspace_words.resources(each["resources"]), each["description"])
+        for each in found["items"]
+    ]
+    asked.tell(found, lambda: table(("name", "status", "at most", "description"), rows))
+
+
+def _bytes(text: str) -> int | None:
+    return size(text) if text else None
+
+
+def _described(description: str | None, memo: str | None, standby_after: str, archive_after: str) -> dict[str, Any]:
+    """The fields that were given."""
+    given: dict[str, Any] = {"description": description, "memo": sys.stdin.read() if memo == "-" else memo}
+    body = {name: value for name, value in given.items() if value is not None}
+    for field, text in (("standby_after_seconds", standby_after), ("archive_after_seconds", archive_after)):
+        if text:
+            body[field] = idle_time(text)
+    return body
