@@ -1,6 +1,10 @@
 """The life of a workspace through real coordinators, PostgreSQL and Redis."""
 
+from uuid import uuid4
+
 from codehub.model.states import Desired, Phase
+from codehub.runtimes.protocols import Resources
+from codehub.store.wishes import Because, NewWorkspace, create_workspace
 from tests.coordinators.house import House
 
 
@@ -19,3 +23,14 @@ async def test_a_workspace_comes_to_run_stands_by_runs_again_and_is_deleted(hous
     await house.until_phase(workspace_id, Phase.DELETED)
     assert not house.engine.containers
     assert not house.engine.homes
+
+
+async def test_what_a_workspace_may_use_is_its_own_choice_before_that_of_its_template(house: House) -> None:
+    house.replica()
+    workspace_id = uuid4()
+    async with house.pool.begin() as connection:
+        new = NewWorkspace(workspace_id, house.owner, "garden", house.template, resources={"cpus": 0.5})
+        await create_workspace(connection, new, Desired.RUNNING, Because("owner", "ann"))
+    await house.until_phase(workspace_id, Phase.RUNNING)
+    [container] = house.engine.containers.values()
+    assert container.spec.resources == Resources(cpus=0.5)

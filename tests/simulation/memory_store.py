@@ -112,7 +112,11 @@ def _shown(row: Workspace, touched: Touched) -> ShownWorkspace:
     """Descriptions and notes are people's own, and so are names of owners and templates; a simulation has none."""
     written: dict[str, Any] = dict.fromkeys(("owner_login", "description", "memo"), "")
     written |= dict.fromkeys(("template_name", "image", "git_url"))
-    written |= {"resources": {}, "deaths": len(row.recent_deaths), "request": row.request and row.request.kind}
+    written |= {
+        "resources": dict(row.resources),
+        "deaths": len(row.recent_deaths),
+        "request": row.request and row.request.kind,
+    }
     written |= {
         "standby_override_seconds": row.standby_after_seconds,
         "archive_override_seconds": row.archive_after_seconds,

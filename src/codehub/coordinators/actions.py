@@ -46,7 +46,7 @@ class Actions:
 
     async def _create(self, workspace: Workspace, template: Template | None) -> None:
         assert workspace.op_volume is not None and workspace.op_id is not None  # noqa: S101, PT018 (named by the claim)
-        size = _resources(template).disk_bytes
+        size = _resources(workspace, template).disk_bytes
         await self.runtime.volumes.create(
             VolumeSpec(workspace.op_volume, workspace.id, workspace.op_id, self.leadership.term.epoch, size)
         )
@@ -72,7 +72,7 @@ class Actions:
                 port=template.port,
                 health_path=template.health_path,
                 environment=template.environment,
-                resources=_resources(template),
+                resources=_resources(workspace, template),
             )
         )
 
@@ -109,8 +109,8 @@ def _needed(template: Template | None) -> Template:
     return template
 
 
-def _resources(template: Template | None) -> Resources:
-    given = template.resources if template is not None else {}
+def _resources(workspace: Workspace, template: Template | None) -> Resources:
+    given = {**(template.resources if template is not None else {}), **workspace.resources}
     standard = Resources()
     return Resources(
         memory_bytes=int(given.get("memory_bytes", standard.memory_bytes)),

@@ -1,6 +1,7 @@
 """One workspace as its row describes it: the snapshot that every decision is made from."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -45,6 +46,8 @@ class Workspace:
     last_access_at: datetime | None = None
     standby_after_seconds: int | None = None
     archive_after_seconds: int | None = None
+    resources: Mapping[str, float] = field(default_factory=dict)
+    """What it may use, where that differs from its template."""
 
     # What was seen: written by the Observer.
     conditions: Conditions = field(default_factory=Conditions)
