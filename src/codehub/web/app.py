@@ -24,6 +24,7 @@ from codehub.telemetry.health import check_archive_store, check_database, check_
 from codehub.telemetry.readings import CoordinatorReadings, DatabaseReadings
 from codehub.web import health, home, metrics, problems
 from codehub.web.api import routes as api
+from codehub.web.body_limit import BodyLimit
 from codehub.web.drain import Drain, Draining
 from codehub.web.headers import SecurityHeaders
 from codehub.web.hosts import KnownHosts
@@ -119,7 +120,8 @@ def create_app(
 
 
 def _guards(config: CodehubConfig) -> Iterator[Middleware]:
-    """What stands before all routes: whom a proxy speaks for, and which names are ours."""
+    """What stands before all routes: how much may come, whom a proxy speaks for, and which names are ours."""
+    yield Middleware(BodyLimit)
     if config.trusted_proxies:
         yield Middleware(ProxyHeadersMiddleware, trusted_hosts=config.trusted_proxies)
     if config.public_url is not None:

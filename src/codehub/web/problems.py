@@ -132,4 +132,6 @@ def _is_json(request: Request) -> bool:
 
 
 def _code(title: str) -> str:
+    if title in {"Content Too Large", "Request Entity Too Large"}:  # as newer and older Pythons call it
+        return "too_large"
     return title.lower().replace(" ", "_").replace("-", "_")

@@ -9,6 +9,7 @@ MEANINGS = {
     404: "There is no such thing, or it belongs to somebody else.",
     409: "It cannot be done as things are now.",
     412: "It was changed since it was read.",
+    413: "The body is too large.",
     415: "The body is not JSON.",
     422: "Something in the request is not valid; `errors` lists what.",
     428: "The version that is to be changed has to be named.",
@@ -16,7 +17,7 @@ MEANINGS = {
     503: "A part of codehub does not answer. Nothing was done; `Retry-After` says when to try again.",
 }
 
-BODY = (400, 415, 422)
+BODY = (400, 413, 415, 422)
 """What any route that reads a body can answer."""
 
 RETRY_AFTER = {"Retry-After": {"description": "Seconds to wait before the next try.", "schema": {"type": "integer"}}}
