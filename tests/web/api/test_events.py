@@ -11,6 +11,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from codehub.bus import page_channels
 from codehub.bus.connect import connect
 from codehub.bus.page_events import PageEvents
 from codehub.decide.idle import IdlePolicy
@@ -277,6 +278,29 @@ async def test_a_reader_that_falls_behind_is_cut_off_and_nobody_else_is(
             seen += 1
         assert seen > 0
     assert app.state.process.metrics.registry.get_sample_value("codehub_streams_cut_total") == 1
+
+
+async def test_channels_are_heard_only_while_somebody_reads_them(
+    address: str, desk: Desk, ann: User, anns: Secret, redis_url: str, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_channels, "PING_SECONDS", 0.05)
+    redis = connect(redis_url)
+
+    async def until_heard_by(number: int) -> None:
+        async with asyncio.timeout(20):
+            while (await redis.pubsub_numsub(f"{prefix}:{ann.id}"))[0][1] != number:
+                await asyncio.sleep(0.01)
+
+    for _ in range(2):
+        async with reading(address, anns.value) as first, reading(address, anns.value) as second:
+            for reader in (first, second):
+                await reader.snapshot()
+            await until_heard_by(1)
+            await desk.pages.deleted(ann.id, uuid4())
+            for reader in (first, second):
+                await reader.expect("workspace_deleted")
+        await until_heard_by(0)
+    await redis.aclose()
 
 
 async def test_the_end_of_the_process_ends_all_streams_in_order(app: FastAPI, address: str, anns: Secret) -> None:
