@@ -71,6 +71,11 @@ LATER_QUESTIONS = {
         """SELECT id FROM workspaces WHERE owner_user_id = (SELECT id FROM users LIMIT 1) AND deleted_at IS NULL
            ORDER BY created_at, id LIMIT 50""",
     ),
+    "living of all": (
+        "workspaces_by_age",
+        """SELECT id FROM workspaces WHERE deleted_at IS NULL AND (created_at, id) < (now(), gen_random_uuid())
+           ORDER BY created_at DESC, id DESC LIMIT 50""",
+    ),
 }
 """What the API, the TTL runner and the metrics will ask."""
 
