@@ -64,6 +64,7 @@ def configure(
     root.setLevel(level.upper())
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
+    logging.getLogger("opentelemetry").setLevel(logging.ERROR)  # that a collector is away is said once, not at each try
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,

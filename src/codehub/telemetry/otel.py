@@ -1,5 +1,6 @@
 """Traces sent to an OpenTelemetry collector over HTTP. Only imported where one is set (extra `otel`)."""
 
+import threading
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -29,6 +30,8 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from codehub.telemetry.traces import Attributes, RequestSpan, Traces
 
+CLOSE_SECONDS = 3.0
+
 
 class SentTraces(Traces):
     """Spans are gathered in memory and sent by a thread; a collector that is away costs spans, never a request."""
@@ -42,8 +45,8 @@ class SentTraces(Traces):
             }
         )
         self._provider = TracerProvider(resource=resource, shutdown_on_exit=False)
-        exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces")
-        self._provider.add_span_processor(BatchSpanProcessor(exporter))
+        self._exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces")
+        self._provider.add_span_processor(BatchSpanProcessor(self._exporter))
         self._tracer = self._provider.get_tracer("codehub")
         self._propagator = TraceContextTextMapPropagator()
 
@@ -78,7 +81,11 @@ class SentTraces(Traces):
         self._tracer.start_span(name, _trace_of(operation), attributes=attributes, start_time=start).end()
 
     def close(self) -> None:
+        """Within a few seconds, also where the collector does not answer: the process is about to end."""
+        giving_up = threading.Timer(CLOSE_SECONDS, self._exporter.shutdown)
+        giving_up.start()
         self._provider.shutdown()
+        giving_up.cancel()
 
 
 def _trace_of(operation: UUID | None) -> Context:
