@@ -127,6 +127,24 @@ def test_what_comes_next_is_told_with_its_time_where_there_is_one() -> None:
             assert told.next.at.isoformat(" ", "minutes")[:16] in told.summary, case
 
 
+@pytest.mark.parametrize(
+    ("row", "code"),
+    [
+        (shown(phase=Phase.ERROR, error_reason=ErrorReason.ACTION_FAILED, deaths=5), Code.CRASHED),
+        (shown(phase=Phase.ERROR, error_reason=ErrorReason.ACTION_FAILED), Code.ERROR),
+        (shown(phase=Phase.ERROR, error_reason=ErrorReason.TIMEOUT, deaths=5), Code.ERROR),
+        (shown(desired_state=Desired.RUNNING, image=ImageState.BUILDING), Code.WAITING_FOR_IMAGE),
+        (shown(desired_state=Desired.ARCHIVED, image=ImageState.BUILDING), Code.ARCHIVES_SOON),
+        (shown(phase=Phase.PENDING, desired_state=Desired.RUNNING, image=ImageState.BUILDING), Code.STARTS_SOON),
+        (shown(desired_state=Desired.RUNNING, deaths=1, next_attempt_at=after(9)), Code.RESTARTING),
+        (shown(desired_state=Desired.RUNNING, deaths=1), Code.STARTS_SOON),
+        (shown(desired_state=Desired.RUNNING, next_attempt_at=after(9)), Code.STARTS_SOON),
+    ],
+)
+def test_what_looks_alike_is_told_apart(row: ShownWorkspace, code: Code) -> None:
+    assert explain(row, None, IDLE_POLICY).code is code
+
+
 class TestWhatIsSaidLive:
     """Only what is about the present step counts: the rest is old news."""
 

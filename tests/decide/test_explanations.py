@@ -52,6 +52,7 @@ def before_it_begins() -> Iterator[Told]:
         for service in (*Service, None):
             yield shown(phase=Phase.PENDING, desired_state=desired), waiting(Waiting.SERVICE, service)
         yield shown(phase=Phase.PENDING, desired_state=desired), waiting(Waiting.TURN)
+    yield shown(phase=Phase.RUNNING), waiting(Waiting.SERVICE, Service.RUNTIME)
     wished = {"desired_state": Desired.RUNNING}
     yield shown(**wished, image=ImageState.BUILDING), None
     yield shown(**wished, phase=Phase.PENDING, image=ImageState.BUILDING), None

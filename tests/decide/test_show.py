@@ -2,15 +2,34 @@
 
 from dataclasses import replace
 
+from codehub.decide.explain import explain
 from codehub.decide.idle import IdlePolicy
 from codehub.decide.show import show
 from codehub.model.shown import Live
 from codehub.model.states import Desired, ErrorReason, Operation, Step
-from tests.decide.builders import OP_ID, after
+from codehub.model.workspace import RequestKind
+from tests.decide.builders import OP_ID, T0, after
 from tests.decide.shown import IDLE_POLICY, TEMPLATE_ID, shown
 
 PULLING = shown(operation=Operation.STARTING, op_step=Step.PULL, desired_state=Desired.RUNNING)
 PROGRESS = Live("pull", OP_ID, 5, 10, 2.5, 2.0)
+
+
+def test_all_of_it_is_there() -> None:
+    row = shown(
+        git_url="https://example.org/garden.git", resources={"cpus": 2}, request=RequestKind.RECOVER, last_access_at=T0
+    )
+    document = show(row, None, IDLE_POLICY)
+    as_stored = (
+        "id name description memo git_url resources desired_state desired_reason desired_by phase phase_changed_at"
+        " request last_access_at created_at updated_at revision"
+    )
+    assert {name: document.pop(name) for name in as_stored.split()} == {
+        name: getattr(row, name) for name in as_stored.split()
+    }
+    assert document.pop("explanation") == explain(row, None, IDLE_POLICY)
+    told_apart = "owner template operation error standby_after_seconds archive_after_seconds idle url"
+    assert set(document) == set(told_apart.split())
 
 
 def test_it_says_whose_it_is_and_what_it_runs() -> None:
@@ -29,6 +48,7 @@ def test_an_operation_is_told_with_its_progress() -> None:
         "attempt": 1,
         "progress": PROGRESS,
     }
+    assert show(PULLING, PROGRESS, IDLE_POLICY)["explanation"] == explain(PULLING, PROGRESS, IDLE_POLICY)
 
 
 def test_progress_of_another_operation_is_not_told() -> None:

@@ -1,8 +1,9 @@
 """Fills the sentences of explanations: each gap with words for people, and with the fact itself for programs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from string import Formatter
+from typing import TypeVar
 
 from codehub.decide import sentences as say
 from codehub.decide.sentences import Code
@@ -11,6 +12,7 @@ from codehub.model.states import Desired, Operation, Phase
 
 _WITHOUT_HOME = (Phase.PENDING, Phase.ARCHIVED)
 
+Fact = TypeVar("Fact")
 Told = tuple[str, object]
 """The words, and the fact behind them."""
 
@@ -67,23 +69,25 @@ def _from_then_on(workspace: ShownWorkspace, _: Live | None) -> Told:
 
 
 def _fault(workspace: ShownWorkspace, _: Live | None) -> Told:
-    reason = workspace.error_reason
-    return (say.FAULT[reason] if reason is not None else ""), reason
+    return _from(say.FAULT, workspace.error_reason)
 
 
 def _way_out(workspace: ShownWorkspace, _: Live | None) -> Told:
-    reason = workspace.error_reason
-    return (say.WAY_OUT[reason] if reason is not None else ""), reason
+    return _from(say.WAY_OUT, workspace.error_reason)
+
+
+def _request(workspace: ShownWorkspace, _: Live | None) -> Told:
+    return _from(say.REQUEST, workspace.request)
+
+
+def _from(table: Mapping[Fact, str], fact: Fact | None) -> Told:
+    assert fact is not None  # noqa: S101 (what is said of it is said only where there is one)
+    return table[fact], fact
 
 
 def _service(_: ShownWorkspace, live: Live | None) -> Told:
     service = live.service if live is not None else None
     return (say.SERVICE[service] if service is not None else say.SOMETHING), service
-
-
-def _request(workspace: ShownWorkspace, _: Live | None) -> Told:
-    kind = workspace.request
-    return (say.REQUEST[kind] if kind is not None else ""), kind
 
 
 _FILL: dict[str, Callable[[ShownWorkspace, Live | None], Told]] = {
