@@ -19,8 +19,8 @@ SLOW_SECONDS = 1.0
 QUIET_SECONDS = 1.0
 """At most one line about slow requests in this time: when everything is slow, one says it."""
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-LOGIN_ROUTE = "/api/v1/auth/login"
-LOGIN_OUTCOMES = {200: "let in", 204: "let in", 401: "refused", 403: "refused", 429: "too many"}
+LOGIN_ROUTES = frozenset({"/api/v1/auth/login", "/login"})
+LOGIN_OUTCOMES = {200: "let in", 303: "let in", 401: "refused", 403: "refused", 429: "too many"}
 HEAD = 100
 """An event says within so many bytes what it is; one is sent at a time."""
 _EVENT = re.compile(rb"^event: (?!heartbeat)", re.MULTILINE)
@@ -60,7 +60,7 @@ class Measured:
     def _note(self, scope: Scope, answer: "_Answer", seconds: float) -> None:
         route, method = route_of(scope), _method(scope)
         self._counter(route, method, answer.status).inc()
-        if route == LOGIN_ROUTE and method == "POST":
+        if route in LOGIN_ROUTES and method == "POST":
             self.metrics.logins.labels(LOGIN_OUTCOMES.get(answer.status, "not decided")).inc()
         if answer.is_stream:
             return

@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from codehub.model.accounts import Scope
 from codehub.settings import Settings
 from codehub.telemetry.readings import CoordinatorReadings
-from tests.web.api.people import People
+from tests.web.api.people import PASSWORD, People
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "metrics.md"
 TOKEN = "a-token-for-the-scraper"
@@ -78,6 +78,18 @@ async def test_requests_are_counted_by_route_and_never_by_path(people: People, s
     assert value(requests, method="other") == 1
     assert value(found["codehub_http_request_seconds"], route="/api/v1/me", le="+Inf") == 1
     assert value(found["codehub_http_requests_in_flight"]) == 1
+
+
+async def test_logins_are_counted_by_outcome_through_the_api_and_the_page(
+    people: People, scraper: httpx.AsyncClient
+) -> None:
+    user = await people.user(password=PASSWORD)
+    for password in (PASSWORD, "wrong", "wrong again"):
+        answered = {"login": user.login, "password": password}
+        await (await people.client()).post("/api/v1/auth/login", json=answered)
+        await (await people.client()).post("/login", data=answered)
+    logins = (await families(scraper))["codehub_logins"]
+    assert (value(logins, outcome="let in"), value(logins, outcome="refused")) == (2, 4)
 
 
 async def test_a_workspace_in_each_phase_is_counted(
