@@ -65,6 +65,12 @@ class Bucket:
             for element in page.iterfind("{*}Upload"):
                 yield parse_upload(element)
 
+    async def begin(self, path: str) -> str:
+        """Begin an upload of parts; its id."""
+        status, answer = await self._send("POST", path, {"uploads": ""})
+        self._expect(status, answer, 200)
+        return text(parse_page(answer, "InitiateMultipartUploadResult"), "UploadId")
+
     async def abort(self, path: str, upload_id: str) -> None:
         """End an upload and free its parts; one that is over already is success."""
         status, answer = await self._send("DELETE", path, {"uploadId": upload_id})

@@ -1,6 +1,6 @@
-"""Sign a request to S3 (AWS Signature Version 4, in the Authorization header).
+"""Sign a request to S3 (AWS Signature Version 4): in its Authorization header, or in its URL.
 
-Only for the requests in `s3_requests`. Objects travel through obstore, which signs for itself.
+Only for the requests in `s3_requests` and for jobs (`presign`). Objects travel through obstore, which signs for itself.
 """
 
 import hashlib
@@ -48,10 +48,44 @@ def signed_headers(
     names = ";".join(sorted(signed))
     lines = "".join(f"{name}:{signed[name]}\n" for name in sorted(signed))
     request = "\n".join((method, canonical_path(path), canonical_query(query), lines, names, EMPTY_SHA256))
-    digest = hashlib.sha256(request.encode()).hexdigest()
-    signature = _hmac(_key(by, moment[:8]), f"{_ALGORITHM}\n{moment}\n{scope}\n{digest}").hex()
+    signature = _signature(request, moment, scope, by)
     authorization = f"{_ALGORITHM} Credential={by.access_key_id}/{scope},SignedHeaders={names},Signature={signature}"
     return signed | {"authorization": authorization}
+
+
+def signed_query(
+    method: str,
+    headers: Mapping[str, str],
+    path: str,
+    query: Mapping[str, str],
+    *,
+    by: Credentials,
+    at: datetime,
+    seconds: int,
+) -> str:
+    """The query that authorises this request to whoever holds it, with any body, for so many seconds.
+
+    The headers, Host among them and all in small letters, have to be sent as they are signed here.
+    """
+    moment = at.strftime("%Y%m%dT%H%M%SZ")
+    scope = f"{moment[:8]}/{by.region}/s3/aws4_request"
+    names = ";".join(sorted(headers))
+    authorization = {
+        "X-Amz-Algorithm": _ALGORITHM,
+        "X-Amz-Credential": f"{by.access_key_id}/{scope}",
+        "X-Amz-Date": moment,
+        "X-Amz-Expires": str(seconds),
+        "X-Amz-SignedHeaders": names,
+    }
+    asked = canonical_query({**query, **authorization})
+    lines = "".join(f"{name}:{headers[name]}\n" for name in sorted(headers))
+    request = "\n".join((method, canonical_path(path), asked, lines, names, "UNSIGNED-PAYLOAD"))
+    return f"{asked}&X-Amz-Signature={_signature(request, moment, scope, by)}"
+
+
+def _signature(request: str, moment: str, scope: str, by: Credentials) -> str:
+    digest = hashlib.sha256(request.encode()).hexdigest()
+    return _hmac(_key(by, moment[:8]), f"{_ALGORITHM}\n{moment}\n{scope}\n{digest}").hex()
 
 
 def _key(by: Credentials, day: str) -> bytes:

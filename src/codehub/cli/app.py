@@ -19,6 +19,7 @@ from codehub.cli import (
     config,
     context,
     image,
+    job,
     login,
     migrate,
     restart,
@@ -35,7 +36,7 @@ PANELS = {
     "Who you are": ("login", "logout", "whoami", "password", "token", "session", "context"),
     "codehub on this machine": ("up", "down", "restart", "status", "doctor", "reset"),
     "Administration": ("user", "template", "admin"),
-    "codehub on services of your own": ("serve", "migrate", "image", "config"),
+    "codehub on services of your own": ("serve", "migrate", "image", "job", "config"),
 }
 """The commands as `codehub --help` groups them."""
 
@@ -61,7 +62,7 @@ app = typer.Typer(
 for commands in (
     *(workspaces, login, context, account),
     *(stack, restart, users, templates, admin),
-    *(serve, migrate, image, config),
+    *(serve, migrate, image, job, config),
 ):
     commands.register(app)
 
