@@ -182,6 +182,28 @@ async def test_a_life_is_followed_live_and_the_listeners_death_costs_nothing_in_
             assert event.data == {"id": str(mine)}
 
 
+async def test_an_owner_is_told_that_the_engine_does_not_answer(
+    address: str, people: People, database_url: str, redis_url: str, prefix: str
+) -> None:
+    async with House.open(database_url, redis_url, prefix) as house:
+        owner = User(house.owner, "ann")
+        house.replica()
+        async with reading(address, (await people.token(owner)).value) as reader:
+            mine = await house.create(Desired.RUNNING)
+            await until_shown(reader, mine, "RUNNING")
+            house.engine.go_away()
+            await house.wish(mine, Desired.STANDBY)
+            async with asyncio.timeout(30):
+                while (event := await reader.next()) is not None and event.name != "workspace_progress":
+                    pass
+            assert event is not None
+            assert (event.data["waiting"], event.data["service"]) == ("service", "runtime")
+            shown = (await (await people.program(owner)).get(f"/api/v1/workspaces/{mine}")).json()
+            assert shown["explanation"]["code"] == "waiting_for_service"
+            house.engine.come_back()
+            assert (await until_shown(reader, mine, "STANDBY"))["explanation"]["code"] == "stopped"
+
+
 async def until_shown(reader: Reader, workspace_id: UUID, phase: str) -> dict[str, Any]:
     """The workspace as a page shows it, when that is at rest in this phase: from events and snapshots alike."""
     async with asyncio.timeout(30):
