@@ -2,14 +2,16 @@
 
 import asyncio
 import contextlib
+import json
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 
-SECONDS = 30
+SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -18,16 +20,30 @@ class Outcome:
     stdout: str
     stderr: str
 
+    def json(self) -> Any:  # noqa: ANN401 (whatever was written)
+        """What a program reads from its output."""
+        assert self.code == 0, self.stderr
+        return json.loads(self.stdout)
+
+    def error(self) -> dict[str, Any]:
+        """What a program reads from a failure."""
+        told: dict[str, Any] = json.loads(self.stderr)
+        assert told["exit_code"] == self.code
+        return told
+
 
 @dataclass(frozen=True)
 class Command:
     """Runs `codehub` in a folder. Nothing of the environment of the tests reaches it."""
 
     folder: Path
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Set for all of its commands."""
 
-    async def __call__(self, *arguments: str, **variables: str) -> Outcome:
+    async def __call__(self, *arguments: str, given: str = "", **variables: str) -> Outcome:
+        """What it says in the end. `given` is what it reads from its standard input."""
         async with self.running(*arguments, variables=variables) as process, asyncio.timeout(SECONDS):
-            stdout, stderr = await process.communicate()
+            stdout, stderr = await process.communicate(given.encode())
         return Outcome(process.returncode or 0, stdout.decode(), stderr.decode())
 
     @contextlib.asynccontextmanager
@@ -43,8 +59,10 @@ class Command:
                 "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
                 "CODEHUB_DATA_DIR": str(self.folder / "data"),
                 "COLUMNS": "80",
+                **self.variables,
                 **variables,
             },
+            stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             pass_fds=pass_fds,
