@@ -46,7 +46,9 @@ class NewUser(Body):
     )
     role: Role = Field(default=Role.USER, description="What they may do.")
     password: Password | None = Field(
-        default=None, description="12 characters or more; null to have one generated, which is shown once."
+        default=None,
+        description="12 characters or more; null to have one generated, which is shown once.",
+        examples=["correct horse battery staple"],
     )
     max_running: MaxRunning | None = Field(
         default=None, description="How many of their workspaces may run; null for everybody's limit."
@@ -64,7 +66,9 @@ class MadeUser(BaseModel):
 class UserChanges(Body):
     """What is to be changed; what is left out stays as it is."""
 
-    login: Login | None = Field(default=None, min_length=1, description="A new name to log in with.")
+    login: Login | None = Field(
+        default=None, min_length=1, description="A new name to log in with.", examples=["ada.lovelace"]
+    )
     role: Role | None = Field(default=None, description="A new role. Their sessions end: they log in again with it.")
     max_running: MaxRunning | None = Field(
         default=None, description="How many of their workspaces may run; null for everybody's limit."
