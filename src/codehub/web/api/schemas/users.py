@@ -88,7 +88,9 @@ class UserChanges(Body):
 
 class ResetPassword(Body):
     password: Password | None = Field(
-        default=None, description="12 characters or more; null to have one generated, which is shown once."
+        default=None,
+        description="12 characters or more; null to have one generated, which is shown once.",
+        examples=["correct horse battery staple"],
     )
     revoke_tokens: bool = Field(
         default=False, description="Revoke the account's API tokens as well. Otherwise they stay good."
