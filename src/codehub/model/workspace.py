@@ -46,7 +46,7 @@ class Workspace:
     last_access_at: datetime | None = None
     standby_after_seconds: int | None = None
     archive_after_seconds: int | None = None
-    resources: Mapping[str, float] = field(default_factory=dict)
+    resources: Mapping[str, float] = field(default_factory=dict, hash=False)
     """What it may use, where that differs from its template."""
 
     # What was seen: written by the Observer.
