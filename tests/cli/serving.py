@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import asyncpg
+import httpx
 from fastapi import FastAPI
 
 from codehub.images.tools import CODE_SERVER
@@ -47,6 +48,12 @@ class Person:
     @property
     def logged_out(self) -> Command:
         return Command(self.codehub.folder)
+
+    async def open_session(self) -> None:
+        """In a browser that stays logged in."""
+        body = {"login": self.login, "password": PASSWORD}
+        async with httpx.AsyncClient(base_url=self.server.url, trust_env=False, timeout=30) as browser:
+            (await browser.post("/api/v1/auth/login", json=body)).raise_for_status()
 
     async def execute(self, statement: str, *arguments: object) -> None:
         """Change what no command can."""

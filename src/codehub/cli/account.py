@@ -133,9 +133,10 @@ def change_password(
         raise typer.BadParameter("The two are not the same.")
     server, _ = asked.server.log_in(login, present)
     body = {"present": present, "new": new, "revoke_tokens": revoke_tokens}
-    server, changed = server.change_password(body)
     with passwords.ended(server):
-        counts = {name: changed[name] for name in ("sessions_ended", "tokens_revoked")}
+        newer, changed = server.change_password(body)
+        with passwords.ended(newer):
+            counts = {name: changed[name] for name in ("sessions_ended", "tokens_revoked")}
     ended = f"Browsers logged out: {counts['sessions_ended']}; tokens revoked: {counts['tokens_revoked']}."
     asked.tell(counts, lambda: f"Your password is changed. {ended}")
 
