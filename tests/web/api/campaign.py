@@ -51,6 +51,7 @@ async def administrator(database_url: str) -> str:
     token = TOKEN_PREFIX + secrets.token_urlsafe(32)
     async with asyncpg.create_pool(database_url, min_size=1, max_size=1) as pool:
         await make_template(pool)
+        await pool.execute("UPDATE templates SET built_in = true")  # otherwise the campaign soon deletes it
         await pool.execute(
             "INSERT INTO users (id, login, password_hash, role, max_running) VALUES ($1, 'boss', '!', 'admin', 100)",
             BOSS,
