@@ -12,7 +12,8 @@ from codehub.model.sightings import ArchiveState
 from codehub.model.states import Operation, Phase
 from codehub.model.workspace import Workspace
 from tests.decide.builders import ARCHIVE_OP_ID, CONTAINER_ID, HOME, KEY, LATE_ID, MADE, OP_ID, POLICY, T0, after
-from tests.decide.transitions import MAKES_AN_ARCHIVE, own_key, refused
+from tests.decide.replaced import replaced
+from tests.decide.transitions import MAKES_AN_ARCHIVE, own_key
 from tests.decide.world import Container, World
 
 OLDER = "older"
@@ -38,7 +39,7 @@ def canonical(row: Workspace, world: World, *, judged: bool = False) -> State:
     one, late = (*known, None, None)[:2]
     there = World(one, late, _sorted(volumes), _sorted(archives), world.had_home)
     under_way = row.operation is not Operation.NONE
-    now = replace(
+    now = replaced(
         row,
         conditions=canonical_conditions(row),
         phase=judge(row, POLICY.max_retries) if judged else row.phase,
@@ -57,7 +58,6 @@ def canonical(row: Workspace, world: World, *, judged: bool = False) -> State:
         archive_op_id=ARCHIVE_OP_ID if KEY in keys.values() else None,
         restore_marker=None,
     )
-    assert not refused(now), refused(now)
     return now, there
 
 

@@ -20,6 +20,7 @@ from codehub.model.workspace import RequestKind, Workspace
 from tests.decide.builders import OLDER_KEY, after, request
 from tests.decide.canonical import State, canonical
 from tests.decide.starts import misled, starts
+from tests.decide.transitions import refused
 from tests.decide.walk import Edge, calm_successor, successors
 from tests.decide.world import Container, World
 
@@ -45,6 +46,7 @@ class Graph:
         number = self.number.setdefault(state, len(self.states))
         if number == len(self.states):
             self.states.append(state)
+            assert not refused(state[0]), refused(state[0])
         return number
 
     def at_rest(self) -> Iterator[State]:

@@ -1,7 +1,6 @@
 """What the store does to a row for each plan, and the rows that it refuses: the model that the walk applies."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,6 +10,7 @@ from codehub.decide.steps import AFTER_ACTION
 from codehub.model.plans import Answer, Begin, Died, Dismiss, Finish, GiveUp, Retry
 from codehub.model.states import Desired, Operation, Phase, Step
 from codehub.model.workspace import Workspace, archive_key, incarnation_name
+from tests.decide.replaced import replaced
 
 MAKES_A_VOLUME = (Operation.PROVISIONING, Operation.RESTORING)
 MAKES_AN_ARCHIVE = (Operation.ARCHIVING, Operation.CREATE_EMPTY_ARCHIVE)
@@ -78,30 +78,30 @@ def claim(row: Workspace, begin: Begin, op_id: UUID, now: datetime) -> Workspace
         values |= {"archive_op_id": op_id}
     if begin.consumes is not None:
         values |= {**NO_ERROR, "request": None}
-    return replace(row, **values)
+    return replaced(row, **values)
 
 
 def enter(row: Workspace, step: Step) -> Workspace:
     if step is Step.RELEASE:
         assert wish(row) is Desired.ARCHIVED, "the store lets go of a volume only while the wish is ARCHIVED"
-        return replace(row, op_step=step, op_volume=row.home_volume, home_volume=None)
-    return replace(row, op_step=step)
+        return replaced(row, op_step=step, op_volume=row.home_volume, home_volume=None)
+    return replaced(row, op_step=step)
 
 
 def acted(row: Workspace, step: Step, now: datetime) -> Workspace:
     if step is Step.PULL:
-        return replace(row, op_step=AFTER_ACTION[step], op_clock_at=now)
+        return replaced(row, op_step=AFTER_ACTION[step], op_clock_at=now)
     key = own_key(row) if step in STORES_THE_KEY else row.archive_key
-    return replace(row, op_step=AFTER_ACTION[step], acted_at=now, archive_key=key)
+    return replaced(row, op_step=AFTER_ACTION[step], acted_at=now, archive_key=key)
 
 
 def finish(row: Workspace, plan: Finish) -> Workspace:
     volumes = {"home_volume": plan.home_volume, "op_volume": plan.op_volume}
-    return replace(row, **AT_REST | NO_ERROR | volumes, restore_marker=plan.restore_marker, phase=plan.phase)
+    return replaced(row, **AT_REST | NO_ERROR | volumes, restore_marker=plan.restore_marker, phase=plan.phase)
 
 
 def withdraw(row: Workspace, now: datetime) -> Workspace:
-    return replace(row, **AT_REST | NO_ERROR, acted_at=now)
+    return replaced(row, **AT_REST | NO_ERROR, acted_at=now)
 
 
 def retry(row: Workspace, plan: Retry, now: datetime) -> Workspace:
@@ -109,7 +109,7 @@ def retry(row: Workspace, plan: Retry, now: datetime) -> Workspace:
     volume = row.op_volume
     if row.operation in MAKES_A_VOLUME and row.op_id is not None:
         volume = incarnation_name(row.id, row.op_id, attempt)
-    return replace(
+    return replaced(
         row,
         op_step=plan.step,
         op_attempt=attempt,
@@ -126,22 +126,22 @@ def give_up(row: Workspace, plan: GiveUp, now: datetime) -> Workspace:
     assert row.deleted_at is None, "a deletion never becomes ERROR"
     error = {"error_reason": plan.fault.reason, "error_count": plan.error_count, "next_attempt_at": None}
     acted_at = row.acted_at if row.operation is Operation.NONE else now
-    return replace(row, **AT_REST | error, phase=Phase.ERROR, acted_at=acted_at, request=None)
+    return replaced(row, **AT_REST | error, phase=Phase.ERROR, acted_at=acted_at, request=None)
 
 
 def died(row: Workspace, plan: Died) -> Workspace:
-    return replace(row, recent_deaths=plan.deaths, next_attempt_at=plan.at, phase=Phase.STANDBY)
+    return replaced(row, recent_deaths=plan.deaths, next_attempt_at=plan.at, phase=Phase.STANDBY)
 
 
 def answered(row: Workspace, plan: Answer) -> Workspace:
     homes = {"home_volume": plan.home_volume, "archive_key": plan.archive_key}
-    return replace(row, **NO_ERROR | homes, recent_deaths=(), request=None if plan.done else row.request)
+    return replaced(row, **NO_ERROR | homes, recent_deaths=(), request=None if plan.done else row.request)
 
 
 def thinned_out(row: Workspace, now: datetime) -> Workspace:
-    return replace(row, acted_at=now)
+    return replaced(row, acted_at=now)
 
 
 def dismissed(row: Workspace, plan: Dismiss) -> Workspace:
     assert row.request == plan.request
-    return replace(row, request=None)
+    return replaced(row, request=None)

@@ -43,6 +43,7 @@ from tests.decide.builders import (
     circumstances,
 )
 from tests.decide.canonical import State, canonical, canonical_conditions
+from tests.decide.replaced import replaced
 from tests.decide.world import EFFECT, Archive, Container, Content, World, half, look, thinned_out
 
 NEW_OP_ID = UUID(int=9)
@@ -94,7 +95,7 @@ def _or_time_passes(state: State, passed: State, planned: Plan) -> State | None:
         case Rest():
             return None
         case WaitUntil(at, Waiting.RETRY) if at is not None:
-            return canonical(replace(row, next_attempt_at=None), world)
+            return canonical(replaced(row, next_attempt_at=None), world)
         case WaitUntil(at) if at is not None:
             late = plan(row, circumstances(at))
             assert not isinstance(late, WaitUntil), f"it waits on: {late}"
@@ -176,7 +177,7 @@ def _never_returned(row: Workspace, world: World) -> State:
 def _failed(row: Workspace, world: World, step: Step, fault: Fault) -> State:
     outcome = after_failure(row, step, fault, T0, POLICY, 0.5)
     if isinstance(outcome, WaitUntil):
-        return canonical(replace(row, acted_at=END_OF_ACT), world)
+        return canonical(replaced(row, acted_at=END_OF_ACT), world)
     return carried_out(row, world, outcome, END_OF_ACT)
 
 
@@ -196,7 +197,7 @@ def seen_by(row: Workspace, sighting: Sighting) -> Workspace:
         row.acted_at,
     )
     conditions = _written(known, sighting)
-    return row if conditions is None else replace(row, conditions=conditions)
+    return row if conditions is None else replaced(row, conditions=conditions)
 
 
 class Known(NamedTuple):
