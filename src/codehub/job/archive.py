@@ -95,8 +95,7 @@ class _Pipe:
         self._index.finish()
         if self._index.entries != self._survey.entries:
             raise TryAgain(f"The home had {self._survey.entries} entries, and {self._index.entries} were archived.")
-        index = self._index
-        return Totals(self._size, self._digest.hexdigest(), index.bytes, index.entries, index.manifest_sha256)
+        return self._index.totals(self._size, self._digest.hexdigest())
 
     def _name(self, tar: Program) -> None:
         """Tell tar what to take, name by name, and have each file read shortly before."""

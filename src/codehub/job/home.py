@@ -91,11 +91,14 @@ class Home:
             raise JobFault(f"The home {self.folder} is not empty; an archive is restored into a fresh one only.")
 
     def require_room(self, size: int, entries: int) -> None:
-        """Raises NoSpace, before anything is written, where an archive of this size cannot fit."""
+        """Raises NoSpace, before anything is written, where files of this size can never fit.
+
+        How much more a file system needs for them is not known before; a home that was almost full must come back.
+        """
         room = os.fstatvfs(self.descriptor)
         free = room.f_bavail * room.f_frsize
         if free < size:
-            raise NoSpace(f"The archive unpacks to {size} bytes, and the volume has room for {free}.")
+            raise NoSpace(f"The files of the archive have {size} bytes, and the volume has room for {free}.")
         if room.f_files and room.f_favail < entries:
             raise NoSpace(f"The archive has {entries} entries, and the volume has room for {room.f_favail} files.")
 

@@ -9,7 +9,7 @@ from codehub.job.faults import Corrupt
 FORMAT = 1
 MARKER_SUFFIX = ".meta"
 MARKER_BYTES = 64 * 1024  # a marker has some 500; nobody may fill a reader's memory with one
-_WHOLE_NUMBERS = ("size", "uncompressed", "entries")
+_WHOLE_NUMBERS = ("size", "uncompressed", "content", "entries")
 _DIGESTS = ("sha256", "manifest_sha256")
 
 
@@ -20,6 +20,7 @@ class Totals:
     size: int
     sha256: str  # of the compressed bytes, as they lie in the store
     uncompressed: int
+    content: int  # of the tar, what files hold; a volume needs at least so much room
     entries: int
     manifest_sha256: str  # of every tar header in its order: names, types, sizes, modes, owners, times, attributes
 

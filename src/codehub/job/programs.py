@@ -23,7 +23,9 @@ TAR_CREATE = (
     "tar", "--create", "--file=-", "--sparse", *TAR, "--format=posix", "--pax-option=delete=atime,delete=ctime",
     "--blocking-factor=128", "--no-recursion", "--null", "--verbatim-files-from", "--files-from=-",
 )  # fmt: skip
-TAR_EXTRACT = ("tar", "--extract", "--file=-", *TAR, "--same-permissions", "--delay-directory-restore")
+TAR_EXTRACT = (
+    "tar", "--extract", "--file=-", *TAR, "--same-permissions", "--delay-directory-restore", "--warning=no-timestamp",
+)  # fmt: skip
 TAR_COMPARE = ("tar", "--compare", "--file=-", "--numeric-owner")
 
 

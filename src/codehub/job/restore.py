@@ -19,7 +19,7 @@ def restore(order: Order, progress: Progress) -> Totals:
     declared = declared_totals(order, place)
     with closing(Home(order.home)) as home:
         home.require_empty()
-        home.require_room(declared.uncompressed, declared.entries)
+        home.require_room(declared.content, declared.entries)
     progress.begin(Stage.RESTORE, declared.uncompressed)
     Unpacking(order, place, declared, progress.tell).run(TAR_EXTRACT, order.home)
     progress.begin(Stage.SYNC)

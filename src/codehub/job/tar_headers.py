@@ -111,8 +111,9 @@ def check_path(path: bytes) -> None:
 
 
 def _sparse_name(kind: bytes, records: dict[bytes, bytes]) -> bytes:
+    """The name of a file with holes, which wins over `path`, where only a name for older programs stands."""
     form = [records.get(b"GNU.sparse." + name) for name in (b"major", b"minor")]
-    if kind != REGULAR or form != [b"1", b"0"] or b"path" in records:
+    if kind != REGULAR or form != [b"1", b"0"]:
         raise Corrupt("The archive has a sparse file of another form than 1.0.")
     _number(records.get(b"GNU.sparse.realsize", b""))
     return records.get(b"GNU.sparse.name", b"")

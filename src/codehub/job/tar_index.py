@@ -7,6 +7,7 @@ before anything is lost, and nothing reaches tar that was not seen here.
 import hashlib
 
 from codehub.job.faults import Corrupt
+from codehub.job.marker import Totals
 from codehub.job.tar_headers import (
     BLOCK,
     FOLDER,
@@ -32,6 +33,7 @@ class TarIndex:
         self._max_bytes = max_bytes
         self._max_entries = max_entries
         self.bytes = 0
+        self.content = 0
         self.entries = 0
         self._manifest = hashlib.sha256()
         self._rest = b""
@@ -40,9 +42,9 @@ class TarIndex:
         self._folders = [b"."]
         self._zero_blocks = 0
 
-    @property
-    def manifest_sha256(self) -> str:
-        return self._manifest.hexdigest()
+    def totals(self, size: int, sha256: str) -> Totals:
+        """What went by, of an archive that has this size and checksum."""
+        return Totals(size, sha256, self.bytes, self.content, self.entries, self._manifest.hexdigest())
 
     def feed(self, piece: bytes) -> None:
         """Judge the next bytes. Raises Corrupt."""
@@ -77,6 +79,7 @@ class TarIndex:
         self._manifest.update(header)
         self._records = None
         self._place(entry.kind, entry.name)
+        self.content += block_size(entry.size)
         return position + BLOCK + block_size(entry.size)
 
     def _pax(self, buffer: bytes, position: int, header: bytes) -> int | None:

@@ -87,7 +87,6 @@ class Unpacking:
 
     def _check(self) -> None:
         self._index.finish()
-        index = self._index
-        found = Totals(self._size, self._digest.hexdigest(), index.bytes, index.entries, index.manifest_sha256)
+        found = self._index.totals(self._size, self._digest.hexdigest())
         if found != self._declared:
             raise Corrupt(f"The archive is not what was sent: {self._declared} was, {found} is there.")
