@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from codehub.cli.app import PANELS, app
 from codehub.errors import ExitCode
 from tests.cli.command import Command
 
@@ -14,8 +15,15 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "commands.md"
 async def test_help_lists_the_commands(codehub: Command) -> None:
     outcome = await codehub("--help")
     assert outcome.code == 0
-    for name in ("up", "down", "status", "doctor", "reset", "serve", "migrate", "config"):
-        assert re.search(rf"\b{name}\b", outcome.stdout)
+    for names in PANELS.values():
+        for name in names:
+            assert re.search(rf"^│ {name} ", outcome.stdout, re.MULTILINE)
+
+
+def test_help_groups_every_command() -> None:
+    registered = {each.name for each in app.registered_commands}
+    registered |= {each.typer_instance.info.name for each in app.registered_groups if each.typer_instance}
+    assert {name for names in PANELS.values() for name in names} == registered
 
 
 async def test_the_version_is_told(codehub: Command) -> None:
@@ -24,7 +32,7 @@ async def test_the_version_is_told(codehub: Command) -> None:
 
 
 def test_help_loads_nothing_that_only_commands_need() -> None:
-    heavy = {"alembic", "asyncpg", "fastapi", "pydantic", "redis", "sqlalchemy", "structlog", "uvicorn"}
+    heavy = {"alembic", "asyncpg", "fastapi", "httpx", "pydantic", "redis", "sqlalchemy", "structlog", "uvicorn"}
     script = f"import sys, codehub.cli.app; print(*({heavy} & set(sys.modules)))"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout.split() == []
@@ -38,6 +46,17 @@ async def test_a_failure_is_one_sentence_and_a_code(codehub: Command) -> None:
         'codehub: TTL_STANDBY_SECONDS is "soon" (from environment), which cannot be used. '
         "Allowed is a whole number of seconds, at least 1.\n"
     )
+
+
+async def test_a_program_that_asked_for_json_gets_its_failures_in_that(codehub: Command) -> None:
+    outcome = await codehub("config", "--json", TTL_STANDBY_SECONDS="soon")
+    assert outcome.stdout == ""
+    assert outcome.error() == {
+        "error": 'TTL_STANDBY_SECONDS is "soon" (from environment), which cannot be used.',
+        "remedy": "Allowed is a whole number of seconds, at least 1.",
+        "exit_code": ExitCode.CONFIGURATION,
+        "problem": None,
+    }
 
 
 async def test_a_developer_gets_the_traceback_too(codehub: Command) -> None:

@@ -1,6 +1,8 @@
 """A bad connection, a server that is away, or something else at the address: nothing is done twice, all is told."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -43,18 +45,38 @@ async def test_nobody_at_the_address_is_told_at_once(ada: Person, unused_tcp_por
     assert outcome.stderr.startswith(f"codehub: http://127.0.0.1:{unused_tcp_port} does not answer: ")
 
 
-async def test_something_else_at_the_address_is_told(ada: Person) -> None:
+@asynccontextmanager
+async def stranger(answer: bytes) -> AsyncIterator[str]:
+    """The address of a server that is no codehub, and always says the same."""
+
     async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
+        writer.write(answer)
         await writer.drain()
         writer.close()
 
-    async with await asyncio.start_server(greet, "127.0.0.1", 0) as stranger:
-        address = f"http://127.0.0.1:{stranger.sockets[0].getsockname()[1]}"
+    async with await asyncio.start_server(greet, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+async def test_something_else_at_the_address_is_told(ada: Person) -> None:
+    hello = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
+    async with stranger(hello) as address:
+        for command in (("ws", "list"), ("login", address)):
+            outcome = await ada.codehub(*command, CODEHUB_SERVER=address)
+            assert outcome.code == ExitCode.REFUSED
+            assert outcome.stderr.startswith(f"codehub: {address} answered 200 and is not a codehub.")
+
+
+async def test_an_address_that_leads_on_is_told_and_not_followed(ada: Person) -> None:
+    moved = (
+        b"HTTP/1.1 308 Moved\r\nLocation: https://codehub.example.org/api/v1/workspaces?limit=200\r\n"
+        b"Content-Length: 0\r\nConnection: close\r\n\r\n"
+    )
+    async with stranger(moved) as address:
         outcome = await ada.codehub("ws", "list", CODEHUB_SERVER=address)
     assert outcome.code == ExitCode.REFUSED
-    assert outcome.stderr.startswith(f"codehub: {address} answered 200 and is not a codehub.")
+    assert "Log in there: codehub login https://codehub.example.org\n" in outcome.stderr
 
 
 async def test_an_address_that_is_none_is_told(ada: Person) -> None:

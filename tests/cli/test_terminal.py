@@ -116,7 +116,7 @@ def test_a_new_user_goes_through_the_whole_life_of_a_workspace(codehub: Installa
 
         assert "no workspaces yet" in window.runs("codehub ws list")
         window.types("codehub ws create garden --wait")
-        window.sees(r"\d:\d\d:\d\d (A home for its files is being made|It is starting|It starts)")
+        window.sees(r"\d s  (A home for its files is being made|It is starting|It starts)")
         window.sees("garden is RUNNING.")
         assert "It is starting" not in window.screen(), "the bar is gone when it is over"
 

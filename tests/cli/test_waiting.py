@@ -67,6 +67,10 @@ async def test_a_workspace_that_cannot_start_ends_the_waiting_with_the_reason(ad
     assert recovered.code == ExitCode.IN_ERROR
     assert "See: codehub ws show garden" in recovered.stderr
 
+    assert (await root.codehub("template", "edit", template, "--image", "code-server")).code == 0
+    mended = await ada.codehub("ws", "recover", "garden", "--wait")
+    assert (mended.code, mended.stdout) == (0, "garden is RUNNING.\n")
+
 
 async def test_only_what_is_in_error_is_recovered(ada: Person) -> None:
     await ada.codehub("ws", "create", "garden", "--no-start", "--wait")

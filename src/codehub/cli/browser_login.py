@@ -54,8 +54,8 @@ def _ask(address: str, challenge: str) -> None:
     )
     if not _has_window():
         typer.echo(
-            "No browser was found on this machine. From elsewhere it cannot answer here: Ctrl-C, then use\n"
-            "codehub login --password, or --token with a token that was made elsewhere.",
+            "There is no browser on this machine, and one elsewhere cannot answer to it.\n"
+            "Without a browser: Ctrl-C, then codehub login --password",
             err=True,
         )
     else:

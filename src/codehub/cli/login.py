@@ -2,6 +2,7 @@
 
 import os
 import socket
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
@@ -135,15 +136,21 @@ def _address(asked: Asked, server: str) -> str:
 
     known = contexts.read()
     context = known.named(asked.context_name or known.current or "")
-    named = server or os.environ.get(contexts.SERVER, "") or (context.server if context else "")
-    return contexts.normal(named or _running_here() or contexts.DEFAULT_SERVER)
+    named = server or os.environ.get(contexts.SERVER, "")
+    if not named and context is not None and not contexts.is_loopback(context.server):
+        named = context.server
+    known_here = context.server if context is not None else contexts.DEFAULT_SERVER
+    return contexts.normal(named or _running_here() or known_here)
 
 
 def _running_here() -> str | None:
+    """Settings that cannot be used are no matter for whoever logs in elsewhere."""
     from codehub.settings import Settings
     from codehub.stack.account import current_account
     from codehub.stack.data_folder import DataFolder
     from codehub.stack.running import find_running
 
-    running = find_running(DataFolder(Settings.load().codehub.data_dir, current_account()))
-    return running.url if running is not None else None
+    with suppress(CodehubError):
+        running = find_running(DataFolder(Settings.load().codehub.data_dir, current_account()))
+        return running.url if running is not None else None
+    return None

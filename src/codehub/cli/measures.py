@@ -58,6 +58,5 @@ def told_time(text: str | None) -> str:
 
 
 def told_until(text: str | None, now: datetime) -> str:
-    if text is None:
-        return "soon"
-    return f"in {told_duration((datetime.fromisoformat(text) - now).total_seconds())}"
+    seconds = (datetime.fromisoformat(text) - now).total_seconds() if text else 0
+    return f"in {told_duration(seconds)}" if seconds > 0 else "soon"

@@ -23,34 +23,43 @@ def shown() -> Iterator[Show]:
         yield _Lines().show
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
-    from rich.text import Text
+    from rich.live import Live
 
-    class Bar(ProgressColumn):
-        """Only where it is known how much there is."""
+    bar = _Bar()
+    with Live(get_renderable=bar.render, console=Console(stderr=True), refresh_per_second=10, transient=True):
+        yield bar.show
 
-        _bar = BarColumn(bar_width=24)
 
-        def render(self, task: Task) -> "RenderableType":
-            return self._bar.render(task) if task.total else Text()
+class _Bar:
+    """What is being done and for how long; below it a bar, where it is known how much there is."""
 
-    words, figures = TextColumn("{task.description}", markup=False), TextColumn("{task.fields[figures]}", markup=False)
-    columns = (SpinnerColumn(), TimeElapsedColumn(), words, Bar(), figures)
-    with Progress(*columns, console=Console(stderr=True), transient=True) as display:
-        task = display.add_task("", total=None, figures="")
+    def __init__(self) -> None:
+        from rich.spinner import Spinner
 
-        def show(workspace: Workspace) -> None:
-            progress = _progress(workspace)
-            total, done = progress.get("total"), progress.get("bytes")
-            display.update(
-                task,
-                description=summary(workspace),
-                total=total or None,
-                completed=done or 0,
-                figures=figures_of(progress),
-            )
+        self._spinner = Spinner("dots")
+        self._began = time.monotonic()
+        self._newest: Workspace | None = None
 
-        yield show
+    def show(self, workspace: Workspace) -> None:
+        self._newest = workspace
+
+    def render(self) -> "RenderableType":
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        words = summary(self._newest) if self._newest else "asking"
+        self._spinner.update(text=Text(f"{told_duration(time.monotonic() - self._began)}  {words}"))
+        progress = _progress(self._newest) if self._newest else {}
+        figures = figures_of(progress)
+        if not figures:
+            return self._spinner
+        below = Table.grid(padding=(0, 1))
+        total = progress.get("total")
+        bar = ProgressBar(total, progress["bytes"], width=24) if total else ""
+        below.add_row(" ", bar, Text(figures))
+        return Group(self._spinner, below)
 
 
 class _Lines:

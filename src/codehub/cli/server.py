@@ -92,7 +92,7 @@ class Server:
     def refuse_strangers(self) -> None:
         """Raises unless a codehub answers there: a person is not sent to a page that does not exist."""
         response = self._send("GET", "/me", again=True)
-        if "application/problem+json" not in response.headers.get("Content-Type", "") and response.is_error:
+        if "application/problem+json" not in response.headers.get("Content-Type", ""):
             raise self._stranger(response)
 
     def log_in(self, login: str, password: str) -> tuple["Server", Document]:
@@ -147,6 +147,9 @@ class Server:
             return self._stranger(response)
 
     def _stranger(self, response: httpx.Response) -> CodehubError:
+        if response.has_redirect_location:
+            there = response.headers["Location"].removesuffix(response.request.url.raw_path.decode())
+            return Refused(f"{self.url} leads to {there}.", f"Log in there: codehub login {there}")
         return Refused(
             f"{self.url} answered {response.status_code} and is not a codehub.", "Is the address right, without a path?"
         )

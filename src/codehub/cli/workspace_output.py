@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codehub.cli.asked import Asked, command
+from codehub.cli.asked import Asked
 from codehub.cli.finding import Which, called, find
 
 if TYPE_CHECKING:
@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 RECENT = 50
 
 Follow = Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes, until Ctrl-C.")]
-
-
-def register(ws: typer.Typer) -> None:
-    for run in (events, logs, stats):
-        command(ws)(run)
 
 
 def events(

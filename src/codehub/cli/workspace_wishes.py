@@ -4,14 +4,9 @@ from typing import Annotated
 
 import typer
 
-from codehub.cli.asked import Asked, command
+from codehub.cli.asked import Asked
 from codehub.cli.finding import Which, find
 from codehub.cli.waiting import Timeout, Wait, wished
-
-
-def register(ws: typer.Typer) -> None:
-    for run in (start, stop, archive, recover, delete):
-        command(ws)(run)
 
 
 def start(asked: Asked, which: Which, wait: Wait = False, timeout: Timeout = None) -> None:

@@ -43,7 +43,8 @@ def doing(workspace: Workspace, now: datetime) -> str:
     operation, explanation = workspace["operation"], workspace["explanation"]
     if operation is not None:
         figures = figures_of(operation["progress"] or {})
-        return f"{operation['name'].lower()}: {operation['step']} {figures}".strip()
+        trouble = f"(failed {workspace['error']['count']} times)" if workspace["error"] else ""
+        return " ".join(filter(None, (f"{operation['name'].lower()}: {operation['step']}", figures, trouble)))
     if workspace["phase"] == "ERROR":
         return str(workspace["error"]["sentence"]) if workspace["error"] else "is being looked at"
     coming = explanation["next"]

@@ -26,14 +26,24 @@ class NotOpenable(CodehubError):
 
 
 def register(app: typer.Typer) -> None:
-    from codehub.cli import workspace_output, workspace_wishes
+    """In the order of `codehub ws --help`: what one needs first."""
+    from codehub.cli import workspace_output as output
+    from codehub.cli import workspace_wishes as wishes
 
-    workspace_wishes.register(ws)
-    workspace_output.register(ws)
+    command(ws, "list")(list_workspaces)
+    command(ws)(create)
+    command(ws)(show)
+    command(ws, "open")(open_workspace)
+    for wish in (wishes.start, wishes.stop, wishes.archive, wishes.recover):
+        command(ws)(wish)
+    command(ws)(edit)
+    command(ws)(wishes.delete)
+    for look in (output.events, output.logs, output.stats):
+        command(ws)(look)
+    command(ws)(templates)
     app.add_typer(ws)
 
 
-@command(ws, "list")
 def list_workspaces(
     asked: Asked,
     everybodys: Annotated[bool, typer.Option("--all", help="Everybody's, for administrators.")] = False,
@@ -59,7 +69,6 @@ def list_workspaces(
     asked.tell(found, words)
 
 
-@command(ws)
 def create(  # noqa: PLR0913 (each is an option)
     asked: Asked,
     name: Annotated[str, typer.Argument(help="What to call it.")],
@@ -106,7 +115,6 @@ def create(  # noqa: PLR0913 (each is an option)
     wished(asked, made, wait=wait, timeout=timeout)
 
 
-@command(ws)
 def edit(
     asked: Asked,
     which: Which,
@@ -128,7 +136,6 @@ def edit(
     asked.tell(changed, lambda: f"{changed['name']} is changed.")
 
 
-@command(ws)
 def show(asked: Asked, which: Which) -> None:
     """Show one workspace: why it is as it is, what comes next, and what happened last."""
     from codehub.cli import workspace_words
@@ -144,7 +151,6 @@ def show(asked: Asked, which: Which) -> None:
     asked.tell(workspace, words)
 
 
-@command(ws, "open")
 def open_workspace(
     asked: Asked,
     which: Which,
@@ -164,7 +170,6 @@ def open_workspace(
         webbrowser.open(workspace["url"])
 
 
-@command(ws)
 def templates(asked: Asked) -> None:
     """List what workspaces can be made from."""
     from codehub.cli import workspace_words

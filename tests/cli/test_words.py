@@ -1,0 +1,55 @@
+"""What is told on the terminal: tables that hold any name, and how far something is."""
+
+import pytest
+
+from codehub.cli.progress import figures_of, summary
+from codehub.cli.tables import facts, table
+from codehub.cli.workspace_words import event
+
+MIB = 2**20
+
+
+def test_columns_are_as_wide_as_what_is_in_them() -> None:
+    assert table(("name", "phase"), [("garden", "RUNNING"), ("정원", "STANDBY"), ("x", None)]) == (
+        "NAME    PHASE\ngarden  RUNNING\n정원    STANDBY\nx       -"
+    )
+
+
+def test_what_is_not_known_of_one_thing_is_left_out() -> None:
+    assert facts([("id", 1), ("memo", "two\nlines"), ("description", ""), ("scopes", ["a", "b"])]) == (
+        "id      1\nmemo    two\n        lines\nscopes  a, b"
+    )
+
+
+@pytest.mark.parametrize(
+    ("progress", "told"),
+    [
+        ({}, ""),
+        ({"bytes": None, "total": None}, ""),
+        ({"bytes": MIB, "total": None, "rate": None, "eta": None}, "1.0 MiB"),
+        (
+            {"bytes": MIB, "total": 4 * MIB, "rate": MIB / 2, "eta": 6.0},
+            "1.0 MiB of 4.0 MiB, 512.0 KiB/s, 6 s left",
+        ),
+    ],
+)
+def test_how_far_it_is_is_told_as_far_as_it_is_known(progress: dict[str, float | None], told: str) -> None:
+    assert figures_of(progress) == told
+
+
+def test_of_an_explanation_the_first_sentence_stands_beside_the_bar() -> None:
+    told = "Stopped since 2026-03-02 14:05 UTC. Start it to go on; its files are kept."
+    assert summary({"explanation": {"summary": told}}) == "Stopped since 2026-03-02 14:05 UTC"
+
+
+def test_an_event_is_one_line() -> None:
+    happened = {
+        "at": "2026-03-02T14:05:00Z",
+        "kind": "wish",
+        "before": "STANDBY",
+        "after": "RUNNING",
+        "reason": "owner",
+        "actor": "ada",
+        "detail": "",
+    }
+    assert event(happened) == "2026-03-02 14:05:00 UTC  wish       STANDBY -> RUNNING  (owner, ada)"
