@@ -34,6 +34,7 @@ from codehub.web.pages import cli_login, login
 from codehub.web.parts import opened
 from codehub.web.process import Process
 from codehub.web.request_ids import RequestIds
+from codehub.web.short_way import ShortWay
 
 # With parts that codehub can do without for a while: waiting longer would make whoever asks give up on all of it.
 PATIENCE_SECONDS = 1.0
@@ -120,12 +121,14 @@ def create_app(
 
 
 def _guards(config: CodehubConfig) -> Iterator[Middleware]:
-    """What stands before all routes: how much may come, whom a proxy speaks for, and which names are ours."""
+    """What stands before all routes: how much may come, whom a proxy speaks for, and which names are ours; and behind
+    those, the short way to one of them."""
     yield Middleware(BodyLimit)
     if config.trusted_proxies:
         yield Middleware(ProxyHeadersMiddleware, trusted_hosts=config.trusted_proxies)
     if config.public_url is not None:
         yield Middleware(KnownHosts, public_url=config.public_url)
+    yield Middleware(ShortWay)
 
 
 async def _run_until(drain: Drain, coordinators: CoordinatorRole) -> None:

@@ -5,7 +5,7 @@ A route says what it needs by the type of its caller: `caller: Reader`, `Worker`
 import asyncio
 import hashlib
 import hmac
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -102,7 +102,7 @@ class Callers:
             self._known[shown] = (elapsed(), asking)
         try:
             # several requests wait for one look; one that leaves ends it for none
-            caller = await asyncio.shield(asking)
+            caller = asking.result() if asking.done() else await asyncio.shield(asking)
         except Exception:
             self._known.pop(shown, None)
             raise
@@ -123,7 +123,7 @@ def csrf_token(secret: str) -> str:
     return hashlib.sha256(f"csrf:{secret}".encode()).hexdigest()
 
 
-def _may(scope: Scope, refusal: str) -> Callable[[Request], object]:
+def _may(scope: Scope, refusal: str) -> Callable[[Request], Awaitable[Caller]]:
     async def identified(request: Request) -> Caller:
         callers: Callers = request.app.state.callers
         caller = await callers.identify(request)
@@ -142,7 +142,8 @@ async def _account_holder(request: Request) -> Caller:
     return caller
 
 
-Reader = Annotated[Caller, Depends(_may(Scope.READ, "This token may not read."))]
+reader = _may(Scope.READ, "This token may not read.")
+Reader = Annotated[Caller, Depends(reader)]
 Worker = Annotated[Caller, Depends(_may(Scope.WORKSPACES, "This token may only read."))]
 Administrator = Annotated[Caller, Depends(_may(Scope.ADMIN, "Only an administrator may do this."))]
 AccountHolder = Annotated[Caller, Depends(_account_holder)]

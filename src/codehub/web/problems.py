@@ -88,18 +88,21 @@ class ServiceAway(Refused):
         super().__init__(detail, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
 
 
+def refusal(error: Exception) -> JSONResponse:
+    """The document for what was refused, or for a database that is away. Any other error is a mistake of ours, and is
+    raised again."""
+    if not isinstance(error, Refused):
+        if not is_away(error):
+            raise error
+        error = ServiceAway("The database does not answer at the moment; try again.")
+    return problem(error.status, code=error.code, detail=error.detail, headers=error.headers, **error.more)
+
+
 def install(app: FastAPI) -> None:
     """Answer every error of the application, its own mistakes included, with a problem document."""
 
     async def answered(_request: Request, error: Exception) -> JSONResponse:
-        if not isinstance(error, Refused):
-            raise error
-        return problem(error.status, code=error.code, detail=error.detail, headers=error.headers, **error.more)
-
-    async def away(request: Request, error: Exception) -> JSONResponse:
-        if not is_away(error):
-            raise error
-        return await answered(request, ServiceAway("The database does not answer at the moment; try again."))
+        return refusal(error)
 
     async def refused(_request: Request, error: Exception) -> JSONResponse:
         if not isinstance(error, HTTPException):
@@ -117,9 +120,8 @@ def install(app: FastAPI) -> None:
     async def failed(_request: Request, _error: Exception) -> JSONResponse:
         return problem(500, detail="Something went wrong here, and was written to the log.")
 
-    app.add_exception_handler(Refused, answered)
-    for gone in FOREIGN:
-        app.add_exception_handler(gone, away)
+    for kind in (Refused, *FOREIGN):
+        app.add_exception_handler(kind, answered)
     app.add_exception_handler(HTTPException, refused)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(Exception, failed)

@@ -1,0 +1,53 @@
+"""The short way answers as the long way does, which whatever is unusual about a request takes."""
+
+import asyncpg
+import httpx
+import pytest
+
+from tests.web.api.people import People
+from tests.web.api.workspaces import ROOT, Owner, make_template
+
+LONG = "?long=way"
+CHANGES = {"x-request-id", "date"}
+
+
+@pytest.fixture
+async def owner(people: People, pool: asyncpg.Pool) -> Owner:
+    await make_template(pool)
+    return Owner(await people.program(await people.user()), pool)
+
+
+async def test_both_ways_answer_the_same(owner: Owner, people: People) -> None:
+    own = (await owner.create())["id"]
+    foreign = (await Owner(await people.program(await people.user()), owner.pool).create())["id"]
+    unknown = "00000000-0000-0000-0000-000000000001"
+    nobody = await people.client()
+    for client, which, status in (
+        (owner.client, own, 200),
+        (owner.client, foreign, 404),
+        (owner.client, unknown, 404),
+        (nobody, own, 401),
+    ):
+        short, long = await client.get(f"{ROOT}/{which}"), await client.get(f"{ROOT}/{which}{LONG}")
+        assert (short.status_code, long.status_code) == (status, status)
+        assert short.json() == long.json()
+        assert _told(short.headers) == _told(long.headers)
+
+
+async def test_both_are_counted_under_one_name(owner: Owner, people: People) -> None:
+    own = (await owner.create())["id"]
+    for way in ("", LONG):
+        await owner.client.get(f"{ROOT}/{own}{way}")
+    metrics = await (await people.browser(await people.administrator())).get("/metrics")
+    [counted] = [
+        line
+        for line in metrics.text.splitlines()
+        if line.startswith("codehub_http_requests_total")
+        and 'method="GET"' in line
+        and 'route="/api/v1/workspaces/{workspace_id}"' in line
+    ]
+    assert counted.endswith(" 2.0")
+
+
+def _told(headers: httpx.Headers) -> dict[str, str]:
+    return {name: value for name, value in headers.items() if name not in CHANGES}
