@@ -1,6 +1,8 @@
 """One wrong bit anywhere, or one missing byte: no archive is ever taken for whole that is not."""
 
 import random
+import struct
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -61,3 +63,13 @@ def test_a_corrupt_archive_ends_its_job_with_its_own_code(archived: tuple[Desk, 
     assert (outcome.exit_code, outcome.lines[-1]["fault"]) == (65, "corrupt")
     (desk.folder / "archive" / NAME).write_bytes(data)
     assert desk.run(Kind.RESTORE, fresh(tmp_path, "again")).exit_code == 0
+
+
+def test_other_bytes_of_the_same_length_are_found(archived: tuple[Desk, bytes], tmp_path: Path) -> None:
+    """The very same tar, compressed otherwise and filled up with a frame that zstd skips: only its checksum differs."""
+    desk, data = archived
+    tar = subprocess.run(["zstd", "-dcq"], input=data, capture_output=True, check=True).stdout
+    smaller = subprocess.run(["zstd", "-19", "-cq"], input=tar, capture_output=True, check=True).stdout
+    filling = len(data) - len(smaller) - 8
+    assert filling >= 0
+    is_refused(desk, smaller + struct.pack("<II", 0x184D2A50, filling) + bytes(filling), tmp_path)

@@ -7,12 +7,16 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
+from codehub.job.archive import Pipe
+from codehub.job.faults import TryAgain
+from codehub.job.home import Home
 from codehub.job.order import DirectoryPlace, Kind
+from codehub.job.place import Place, open_place
 from tests.job.campaign import size
 from tests.job.orders import NAME, Desk, desk_in, ended, fresh
 from tests.job.sights import sight
@@ -128,6 +132,19 @@ def test_a_home_that_changes_meanwhile_is_tried_again_or_archived_as_it_was(desk
     if all(outcome.exit_code for outcome in outcomes):
         desk.do(Kind.RESTORE, fresh(tmp_path))
         assert sight(tmp_path / "restored") == sight(home)
+
+
+def test_what_came_after_the_survey_is_noticed(desk: Desk, tmp_path: Path) -> None:
+    folder = fresh(tmp_path, "home")
+    with closing(Home(folder)) as home, desk_place(desk).upload() as upload:
+        survey = home.survey(lambda *_: None)
+        (folder / "new").touch()
+        with pytest.raises(TryAgain, match="The home had 1 entries, and 2 were archived"):
+            Pipe(home, survey, upload, 1, lambda *_: None).run()
+
+
+def desk_place(desk: Desk) -> Place:
+    return open_place(desk.order(Kind.ARCHIVE, desk.folder))
 
 
 @NEEDS_ROOT

@@ -34,7 +34,7 @@ def archive(order: Order, progress: Progress) -> Totals:
         survey = home.survey(progress.tell)
         progress.begin(Stage.ARCHIVE, survey.bytes)
         with place.upload() as upload:
-            totals = _Pipe(home, survey, upload, order.level, progress.tell).run()
+            totals = Pipe(home, survey, upload, order.level, progress.tell).run()
             progress.begin(Stage.COMMIT)
             upload.complete()
     _commit(order, place, totals)
@@ -61,7 +61,7 @@ def _commit(order: Order, place: Place, totals: Totals) -> None:
         raise Corrupt("Another archive was written under this key at the same time.")
 
 
-class _Pipe:
+class Pipe:
     """The stages. Each hands on what it has, so that the slowest sets the pace and memory stays bounded."""
 
     def __init__(

@@ -5,7 +5,7 @@ differently are how an archive escapes: what this file let pass, tar must unders
 """
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 from zlib import adler32
 
 from codehub.job.faults import Corrupt
@@ -14,10 +14,11 @@ BLOCK = 512
 ZERO_BLOCK = bytes(BLOCK)
 PAX_BYTES = 4 * 1024 * 1024  # attributes of one file; ext4 keeps 4 KiB, XFS some times 64 KiB
 PATH_BYTES = 4095  # the longest path that a system call takes
-_MAGIC = b"ustar\x0000"
-_SIZE = re.compile(rb"[0-7]{11}\0")
-_CHECKSUM = re.compile(rb"[0-7]{6}\0 ")
+# Size, checksum, kind and link; a name in one part. Everything else may be as it likes.
+_HEADER = re.compile(rb".{124}([0-7]{11})\0.{12}([0-7]{6})\0 (.)(.{100})ustar\x0000.{80}\0{155}.{12}", re.DOTALL)
+_PATH = re.compile(rb"\.(?:/(?!\.{1,2}(?:/|\Z))[^/\0]{1,255})*", re.DOTALL)
 _NUMBER = re.compile(rb"[0-9]{1,19}")
+_ONLY_TIME = re.compile(rb"([0-9]{2}) mtime=-?[0-9]{1,19}(?:\.[0-9]{1,9})?\n")
 _RECORD = re.compile(rb"([1-9][0-9]{0,7}) ([^=\n\0]+)=")
 _PAX_NAMES = {
     b"path", b"linkpath", b"size", b"mtime", b"uid", b"gid",
@@ -31,11 +32,18 @@ _KINDS = {REGULAR, HARD_LINK, SYMLINK, FOLDER, FIFO}
 _FORBIDDEN = {b"3": "a device", b"4": "a device", b"g": "a global header", b"S": "an old sparse file"}
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Header(NamedTuple):
+    """What one header block says; a tuple, since there are two for each file."""
+
+    kind: bytes
+    size: int
+    link: bytes
+    block: bytes
+
+
+class Entry(NamedTuple):
     kind: bytes
     name: bytes
-    link: bytes
     size: int  # of the content that follows in the stream
 
 
@@ -44,26 +52,24 @@ def block_size(size: int) -> int:
     return -(-size // BLOCK) * BLOCK
 
 
-def raw_size(header: bytes) -> int:
-    field = header[124:136]
-    if not _SIZE.fullmatch(field):
-        raise Corrupt("The archive has an entry without a size.")
-    return int(field[:11], 8)
-
-
-def check_header(header: bytes) -> bytes:
-    """The kind of a header whose checksum is right; GNU tar skips those where it is not, and reads on elsewhere."""
-    field = header[148:156]
-    # Adler's lower half is one more than the sum of the bytes, exactly, as long as that stays below 65,521.
-    found = (adler32(header[:256]) & 0xFFFF) + (adler32(header[256:]) & 0xFFFF) - 2 - sum(field) + 8 * 32
-    if not _CHECKSUM.fullmatch(field) or int(field[:6], 8) != found or header[257:265] != _MAGIC:
+def parse_header(block: bytes) -> Header:
+    """A header whose checksum is right; GNU tar skips those where it is not, and reads on elsewhere."""
+    found = _HEADER.fullmatch(block)
+    if found is None:
         raise Corrupt("The archive has a broken header.")
-    return header[156:157]
+    size, checksum, kind, link = found.groups()
+    # Adler's lower half is one more than the sum of the bytes, exactly, as long as that stays below 65,521.
+    total = (adler32(block[:256]) & 0xFFFF) + (adler32(block[256:]) & 0xFFFF) - 2
+    if int(checksum, 8) != total - sum(block[148:156]) + 8 * 32:
+        raise Corrupt("The archive has a header with a wrong checksum.")
+    return Header(kind, int(size, 8), link.partition(b"\0")[0], block)
 
 
 def parse_pax(body: bytes) -> dict[bytes, bytes]:
     """The records of an extended header."""
     records: dict[bytes, bytes] = {}
+    if (alone := _ONLY_TIME.fullmatch(body)) and int(alone[1]) == len(body):  # of most files, and nobody asks for it
+        return records
     position = 0
     while position < len(body):
         begin = _RECORD.match(body, position)
@@ -78,36 +84,33 @@ def parse_pax(body: bytes) -> dict[bytes, bytes]:
     return records
 
 
-def parse_entry(kind: bytes, header: bytes, records: dict[bytes, bytes]) -> Entry:
+def parse_entry(header: Header, records: dict[bytes, bytes]) -> Entry:
     """The entry that a header and the records before it describe. Raises Corrupt for whatever no home holds."""
+    kind, size, link, block = header
+    name = block[:100].partition(b"\0")[0]
     if kind not in _KINDS:
         raise Corrupt(f"The archive holds {_FORBIDDEN.get(kind, 'an unknown kind of entry')}.")
-    if any(header[345:500]):
-        raise Corrupt("The archive has a name in two parts.")
-    size = _number(records[b"size"]) if b"size" in records else raw_size(header)
-    name = records[b"path"] if b"path" in records else header[:100].partition(b"\0")[0]
-    if any(record.startswith(b"GNU.") for record in records):
-        name = _sparse_name(kind, records)
-    link = records[b"linkpath"] if b"linkpath" in records else header[157:257].partition(b"\0")[0]
-    if b"\0" in link:
-        raise Corrupt(f"The archive has a link to nowhere: {_shown(name)}.")
-    if size and kind != REGULAR:
-        raise Corrupt(f"The archive has content in an entry that is no file: {_shown(name)}.")
-    if kind == HARD_LINK:
-        check_path(link)
-    check_path(name[:-1] if kind == FOLDER and name.endswith(b"/") else name)
-    return Entry(kind, name.removesuffix(b"/"), link, size)
+    if records:
+        size = _number(records[b"size"]) if b"size" in records else size
+        link = records.get(b"linkpath", link)
+        name = records.get(b"path", name)
+        if any(record.startswith(b"GNU.") for record in records):
+            name = _sparse_name(kind, records)
+    if kind == FOLDER:
+        name = name.removesuffix(b"/")
+    check_path(name)
+    if kind != REGULAR:
+        if size or b"\0" in link:
+            raise Corrupt(f"The archive has an entry that is no file, with content or a broken link: {_shown(name)}.")
+        if kind == HARD_LINK:
+            check_path(link)
+    return Entry(kind, name, size)
 
 
 def check_path(path: bytes) -> None:
     """Only the one spelling that leads below the home: `.` itself, or `./` and plain names."""
-    if path == b".":
-        return
-    names = path.split(b"/")
-    if names[0] != b"." or len(names) == 1 or b"" in names or b".." in names or b"." in names[1:] or b"\0" in path:
-        raise Corrupt(f"The archive has a path that could lead out of the home: {_shown(path)}.")
-    if len(path) > PATH_BYTES or max(map(len, names)) > 255:
-        raise Corrupt("The archive has a path that no file system takes.")
+    if len(path) > PATH_BYTES or _PATH.fullmatch(path) is None:
+        raise Corrupt(f"The archive has a path that no home has, or that could lead out of it: {_shown(path)}.")
 
 
 def _sparse_name(kind: bytes, records: dict[bytes, bytes]) -> bytes:

@@ -14,11 +14,11 @@ from codehub.job.tar_headers import (
     PAX,
     PAX_BYTES,
     ZERO_BLOCK,
+    Header,
     block_size,
-    check_header,
     parse_entry,
+    parse_header,
     parse_pax,
-    raw_size,
 )
 
 
@@ -36,6 +36,7 @@ class TarIndex:
         self.content = 0
         self.entries = 0
         self._manifest = hashlib.sha256()
+        self._headers: list[bytes] = []
         self._rest = b""
         self._skip = 0
         self._records: dict[bytes, bytes] | None = None
@@ -58,6 +59,8 @@ class TarIndex:
         position = self._skip
         while (end := self._step(buffer, position)) is not None:
             position = end
+        self._manifest.update(b"".join(self._headers))  # at once: a call for each would cost more than the hash
+        self._headers.clear()
         self._rest, self._skip = buffer[position:], max(0, position - len(buffer))
 
     def finish(self) -> None:
@@ -67,23 +70,24 @@ class TarIndex:
 
     def _step(self, buffer: bytes, position: int) -> int | None:
         """Where the entry that begins here ends; None as long as too little of it is there."""
-        header = buffer[position : position + BLOCK]
-        if len(header) < BLOCK:
+        block = buffer[position : position + BLOCK]
+        if len(block) < BLOCK:
             return None
-        if header == ZERO_BLOCK or self._zero_blocks:
-            return self._end(header, position)
-        kind = check_header(header)
-        if kind == PAX:
+        if block == ZERO_BLOCK or self._zero_blocks:
+            return self._end(block, position)
+        header = parse_header(block)
+        if header.kind == PAX:
             return self._pax(buffer, position, header)
-        entry = parse_entry(kind, header, self._records or {})
-        self._manifest.update(header)
+        kind, name, size = parse_entry(header, self._records or {})
+        self._headers.append(block)
         self._records = None
-        self._place(entry.kind, entry.name)
-        self.content += block_size(entry.size)
-        return position + BLOCK + block_size(entry.size)
+        self._place(kind, name)
+        size = block_size(size)
+        self.content += size
+        return position + BLOCK + size
 
-    def _pax(self, buffer: bytes, position: int, header: bytes) -> int | None:
-        size = raw_size(header)
+    def _pax(self, buffer: bytes, position: int, header: Header) -> int | None:
+        size = header.size
         if self._records is not None or size > PAX_BYTES:
             raise Corrupt("The archive has an extended header that is too long, or two of one entry.")
         end = position + BLOCK + block_size(size)
@@ -91,7 +95,7 @@ class TarIndex:
             return None
         body = buffer[position + BLOCK : position + BLOCK + size]
         self._records = parse_pax(body)
-        self._manifest.update(header + body)
+        self._headers += (header.block, body)
         return end
 
     def _place(self, kind: bytes, name: bytes) -> None:
