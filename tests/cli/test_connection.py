@@ -29,6 +29,7 @@ async def test_what_may_be_done_already_is_not_sent_again(root: Person) -> None:
         gate.troubles.append("lose the answer")
         outcome = await root.codehub("user", "create", login, CODEHUB_SERVER=gate.url)
     assert outcome.code == ExitCode.NOT_RUNNING
+    assert outcome.stderr.endswith("it is not known whether it is done. Look before you repeat it.\n")
     assert (await root.codehub("user", "show", login)).code == 0
 
 

@@ -73,7 +73,7 @@ def revoke_token(asked: Asked, which: TokenId) -> None:
 
     with passwords.proven(asked) as server:
         found = _one(server.get("/tokens")["items"], which, "token")
-        server.delete(f"/tokens/{found['id']}")
+        server.delete_once(f"/tokens/{found['id']}")
     asked.tell(found, lambda: f"{found['name']} is revoked.")
 
 
@@ -106,10 +106,10 @@ def revoke_session(
         raise typer.BadParameter("Name one, or say --all.")
     with passwords.proven(asked) as server:
         if every:
-            ended = server.delete("/sessions")
+            ended = server.delete_once("/sessions")
         else:
             found = _one(server.get("/sessions")["items"], which, "session")
-            server.delete(f"/sessions/{found['id']}")
+            server.delete_once(f"/sessions/{found['id']}")
             ended = {"ended": 1}
     asked.tell(ended, lambda: f"Logged out: {ended['ended']}.")
 

@@ -62,7 +62,11 @@ class Server:
         return self._answer("PATCH", path, json=body, headers={"If-Match": if_match} if if_match else {}, again=False)
 
     def delete(self, path: str) -> Document:
+        """Of what answers the same when it is asked for again."""
         return self._answer("DELETE", path)
+
+    def delete_once(self, path: str) -> Document:
+        return self._answer("DELETE", path, again=False)
 
     def pages(self, path: str, most: int | None = None, **params: Any) -> Document:  # noqa: ANN401
         """A list of any length as one document; `next` tells whether there is more than was wanted."""
@@ -118,8 +122,10 @@ class Server:
             try:
                 response = self._http.request(method, path, **request)
             except httpx.TransportError as error:
-                never_there = attempt == 0 and isinstance(error, NEVER_DONE)
-                if last or never_there or not (again or isinstance(error, NEVER_DONE)):
+                never_done = isinstance(error, NEVER_DONE)
+                if not (again or never_done):
+                    raise self._lost() from error
+                if last or (never_done and attempt == 0):
                     raise self._away(error) from error
             else:
                 if last or not _is_passing(response):
@@ -152,6 +158,12 @@ class Server:
             return Refused(f"{self.url} leads to {there}.", f"Log in there: codehub login {there}")
         return Refused(
             f"{self.url} answered {response.status_code} and is not a codehub.", "Is the address right, without a path?"
+        )
+
+    def _lost(self) -> CodehubError:
+        return NotRunning(
+            f"The connection to {self.url} was lost, and it is not known whether it is done.",
+            "Look before you repeat it.",
         )
 
     def _away(self, error: httpx.TransportError) -> CodehubError:

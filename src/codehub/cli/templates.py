@@ -108,7 +108,7 @@ def delete_template(
     found = _found(asked, which)
     if not yes:
         typer.confirm(f"Delete the template {found['name']}?", abort=True, err=True)
-    asked.server.delete(f"/admin/templates/{found['id']}")
+    asked.server.delete_once(f"/admin/templates/{found['id']}")
     asked.tell(found, lambda: f"{found['name']} is deleted.")
 
 

@@ -130,7 +130,7 @@ def delete_user(
     found = _found(asked, who)
     if not yes:
         typer.confirm(f"Remove the account {found['login']}? This cannot be undone.", abort=True, err=True)
-    asked.server.delete(f"/admin/users/{found['id']}")
+    asked.server.delete_once(f"/admin/users/{found['id']}")
     asked.tell(found, lambda: f"{found['login']} is removed.")
 
 
