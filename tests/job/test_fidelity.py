@@ -123,9 +123,13 @@ def test_the_longest_path_comes_back(tmp_path: Path) -> None:
     desk = desk_in(tmp_path)
     assert desk.do(Kind.ARCHIVE, home) == desk.do(Kind.VERIFY, home)
     desk.do(Kind.RESTORE, fresh(tmp_path))
-    paths = {str(path.relative_to(home)) for path in home.rglob("*")}
-    assert {str(path.relative_to(tmp_path / "restored")) for path in (tmp_path / "restored").rglob("*")} == paths
-    assert max(map(len, paths)) == 4093
+    assert found(tmp_path / "restored") == found(home)
+    assert max(map(len, found(home))) == 4095
+
+
+def found(folder: Path) -> set[bytes]:
+    """By `find`, since the whole path of what is found may be too long for a system call."""
+    return set(subprocess.run(["find", "."], cwd=folder, capture_output=True, check=True).stdout.splitlines())
 
 
 def test_a_path_that_could_not_come_back_is_refused_before_anything_is_lost(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_the_marker_says_what_was_sent_and_whose_it_is(desk: Desk, home: Path) -
     assert marker.totals == totals
     assert (marker.workspace_id, marker.codehub_version) == (desk.workspace_id, "1.2.3")
     assert totals.size == (desk.folder / "archive" / NAME).stat().st_size
-    assert (totals.entries, totals.content) == (3, 512)
+    assert (totals.entries, totals.content) == (3, 7)
 
 
 def test_an_archive_that_is_there_is_left_as_it_is(desk: Desk, home: Path) -> None:

@@ -139,7 +139,7 @@ def test_what_came_after_the_survey_is_noticed(desk: Desk, tmp_path: Path) -> No
     with closing(Home(folder)) as home, desk_place(desk).upload() as upload:
         survey = home.survey(lambda *_: None)
         (folder / "new").touch()
-        with pytest.raises(TryAgain, match="The home had 1 entries, and 2 were archived"):
+        with pytest.raises(TryAgain, match="The home had 1 entries, and then 2"):
             Pipe(home, survey, upload, 1, lambda *_: None).run()
 
 

@@ -1,27 +1,25 @@
 """Send a home to its place: tar | zstd | SHA-256 | upload, streamed, and committed only if every stage did its part."""
 
+import fcntl
 import hashlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from itertools import islice
 
-from codehub.job.faults import Corrupt, JobFault, TryAgain
+from codehub.job.faults import Corrupt, TryAgain
 from codehub.job.home import Home, Survey
+from codehub.job.manifest import Manifest
 from codehub.job.marker import Marker, Totals, parse_marker
 from codehub.job.order import Order
 from codehub.job.place import Place, Upload, open_place
 from codehub.job.programs import PIPE_BYTES, TAR_CREATE, Program, write_all, zstd_compress
 from codehub.job.progress import Progress, Stage
 from codehub.job.read_ahead import ReadAhead
-from codehub.job.tar_index import TarIndex
 
-if TYPE_CHECKING:
-    from hashlib import _Hash
-
-_ANY = 1 << 62
-_NAMES_BYTES = 64 * 1024  # some hundred names: so far the reading ahead is ahead of tar
+_AT_ONCE = 32  # names that tar is told together
+_NAMES_BYTES = 64 * 1024  # some hundred names: so far the reading is ahead of tar, and no further
 
 
 def archive(order: Order, progress: Progress) -> Totals:
@@ -72,61 +70,54 @@ class Pipe:
         self._upload = upload
         self._level = level
         self._tell = tell
-        self._index = TarIndex(max_bytes=_ANY, max_entries=_ANY)
-        self._digest: _Hash = hashlib.sha256()
-        self._size = 0
+        self._manifest = Manifest()
+        self._entries = 0
 
     def run(self) -> Totals:
         """Send everything. Raises the fault that was the cause, not one that followed from it."""
         with ExitStack() as stack:
-            tar = stack.enter_context(closing(Program(TAR_CREATE, self._home.folder, input_bytes=_NAMES_BYTES)))
-            zstd = stack.enter_context(closing(Program(zstd_compress(self._level))))
-            pool = stack.enter_context(ThreadPoolExecutor(2))
+            tar = stack.enter_context(closing(Program(TAR_CREATE, self._home.folder)))
+            zstd = stack.enter_context(closing(Program(zstd_compress(self._level), source=tar)))
+            pool = stack.enter_context(ThreadPoolExecutor(1))
             for program in (tar, zstd):
-                stack.callback(program.kill)  # before the pool waits for its threads, which wait for these
+                stack.callback(program.kill)  # before the pool waits for its thread, which waits for tar
             named = pool.submit(self._name, tar)
-            sent = pool.submit(self._send, zstd)
-            self._pack(tar, zstd)
-            sent.result()
+            size, sha256 = self._send(zstd, tar)
             if zstd.status() != 0:
                 raise zstd.fault()
             self._check_tar(tar)
             named.result()
-        self._index.finish()
-        if self._index.entries != self._survey.entries:
-            raise TryAgain(f"The home had {self._survey.entries} entries, and {self._index.entries} were archived.")
-        return self._index.totals(self._size, self._digest.hexdigest())
+            uncompressed = tar.total()
+        if self._entries != self._survey.entries:
+            raise TryAgain(f"The home had {self._survey.entries} entries, and then {self._entries}.")
+        return Totals(size, sha256, uncompressed, self._survey.content, self._entries, self._manifest.sha256)
 
     def _name(self, tar: Program) -> None:
-        """Tell tar what to take, name by name, and have each file read shortly before."""
+        """Tell tar what to take, and have the files among it read shortly before."""
+        walk = self._home.walk()
         with (
             self._home.explained(),
             closing(ReadAhead(self._home.descriptor)) as ahead,
             tar.input as names,
             suppress(BrokenPipeError),  # tar has ended; its status tells why
         ):
-            for found in self._home.walk():
-                if found.is_file:
-                    ahead.add(found.path)
-                write_all(names, found.path + b"\0")
+            fcntl.fcntl(names, fcntl.F_SETPIPE_SZ, _NAMES_BYTES)
+            while batch := list(islice(walk, _AT_ONCE)):
+                ahead.add([found.path for found in batch if found.is_file])
+                paths = [found.path for found in batch]
+                self._manifest.add(paths)
+                self._entries += len(paths)
+                write_all(names, b"\0".join(paths) + b"\0")
 
-    def _pack(self, tar: Program, zstd: Program) -> None:
-        """Hand tar's stream to zstd, looking at it on the way: what could not be restored is refused here."""
-        with zstd.input as packed, suppress(BrokenPipeError):  # zstd has ended; its status tells why
-            while piece := tar.output.read(PIPE_BYTES):
-                try:
-                    self._index.feed(piece)
-                except Corrupt as error:
-                    raise JobFault(f"The home could be archived, but not restored. {error}") from error
-                write_all(packed, piece)
-                self._tell(self._index.bytes, self._index.entries)
-
-    def _send(self, zstd: Program) -> None:
-        with zstd.output as stream:  # closed in any case: zstd must not wait for a sender that has failed
-            while piece := stream.read(PIPE_BYTES):
-                self._digest.update(piece)
-                self._size += len(piece)
-                self._upload.write(piece)
+    def _send(self, zstd: Program, tar: Program) -> tuple[int, str]:
+        digest = hashlib.sha256()
+        size = 0
+        while piece := zstd.output.read(PIPE_BYTES):
+            digest.update(piece)
+            size += len(piece)
+            self._upload.write(piece)
+            self._tell(tar.written(), self._entries)
+        return size, digest.hexdigest()
 
     def _check_tar(self, tar: Program) -> None:
         status = tar.status()

@@ -34,6 +34,7 @@ class Survey:
 
     entries: int
     bytes: int  # about what the tar will have
+    content: int  # what the files take of the disk, or less
     fingerprint: int  # of all paths and change times
 
 
@@ -67,7 +68,8 @@ class Home:
 
     def survey(self, seen: Callable[[int, int], None]) -> Survey:
         """Look at every entry once. Raises JobFault for what could be archived but never restored."""
-        entries = size = fingerprint = 0
+        entries = size = total = fingerprint = 0
+        linked: set[int] = set()
         with self.explained():
             for found in self.walk(look=True):
                 if len(found.path) > PATH_BYTES:
@@ -77,12 +79,16 @@ class Home:
                     )
                 status = found.status
                 assert status is not None  # noqa: S101  # asked for above
-                content = min(status.st_size, status.st_blocks * BLOCK + BLOCK) if found.is_file else 0
+                content = min(status.st_size, status.st_blocks * BLOCK) if found.is_file else 0
+                if found.is_file and status.st_nlink > 1:
+                    content = 0 if status.st_ino in linked else content
+                    linked.add(status.st_ino)
                 entries += 1
+                total += content
                 size += _HEADER_BYTES + block_size(content)
                 fingerprint = zlib.crc32(b"%b\0%d" % (found.path, status.st_ctime_ns), fingerprint)
                 seen(size, entries)
-        return Survey(entries, size, fingerprint)
+        return Survey(entries, size, total, fingerprint)
 
     def require_empty(self) -> None:
         with self.explained():

@@ -20,9 +20,9 @@ class Totals:
     size: int
     sha256: str  # of the compressed bytes, as they lie in the store
     uncompressed: int
-    content: int  # of the tar, what files hold; a volume needs at least so much room
+    content: int  # of files, holes left out; a volume needs at least so much room
     entries: int
-    manifest_sha256: str  # of every tar header in its order: names, types, sizes, modes, owners, times, attributes
+    manifest_sha256: str  # of the names of all entries in their order, see Manifest
 
 
 @dataclass(frozen=True, slots=True)

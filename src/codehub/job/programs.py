@@ -1,12 +1,13 @@
 """Run tar and zstd as the stages of a pipe, and let none of them fail unnoticed."""
 
-import fcntl
 import os
+import re
 import shutil
 import signal
 import subprocess
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import IO
@@ -21,7 +22,7 @@ _FULL = tuple(os.strerror(number) for number in (ENOSPC, EDQUOT))
 TAR = ("--xattrs", "--xattrs-include=user.*", "--acls", "--numeric-owner")
 TAR_CREATE = (
     "tar", "--create", "--file=-", "--sparse", *TAR, "--format=posix", "--pax-option=delete=atime,delete=ctime",
-    "--blocking-factor=128", "--no-recursion", "--null", "--verbatim-files-from", "--files-from=-",
+    "--blocking-factor=128", "--totals", "--no-recursion", "--null", "--verbatim-files-from", "--files-from=-",
 )  # fmt: skip
 TAR_EXTRACT = (
     "tar", "--extract", "--file=-", *TAR, "--same-permissions", "--delay-directory-restore", "--warning=no-timestamp",
@@ -41,14 +42,15 @@ class Program:
     """A stage that runs. Its standard input and output are pipes of ours, its last words are kept."""
 
     def __init__(
-        self, argv: Sequence[str], folder: Path | None = None, *, input_bytes: int = PIPE_BYTES, silent: bool = False
+        self, argv: Sequence[str], folder: Path | None = None, *, source: "Program | None" = None, silent: bool = False
     ) -> None:
+        """In this folder, reading what the source writes, or else what is written to its `input`."""
         self.name = argv[0]
         if shutil.which(self.name) is None:
             raise JobFault(f"The program {self.name} is not installed.")
         self._process = subprocess.Popen(
             argv,
-            stdin=subprocess.PIPE,
+            stdin=source.output if source else subprocess.PIPE,
             stdout=subprocess.DEVNULL if silent else subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=folder,
@@ -56,7 +58,8 @@ class Program:
             pipesize=PIPE_BYTES,
             bufsize=0,
         )
-        fcntl.fcntl(self.input, fcntl.F_SETPIPE_SZ, input_bytes)
+        if source:
+            source.output.close()  # the reader is the only one now, and the source notices its end
         self._words = b""
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
@@ -78,6 +81,19 @@ class Program:
         if status < 0:
             raise TryAgain(f"{self.name} was ended by {signal.Signals(-status).name}.")
         return status
+
+    def written(self) -> int:
+        """How many bytes it has written so far, as the kernel counts them; 0 where that cannot be seen."""
+        with suppress(OSError):
+            counted = re.search(r"^wchar: (\d+)$", Path(f"/proc/{self._process.pid}/io").read_text(), re.MULTILINE)
+            return int(counted[1]) if counted else 0
+        return 0
+
+    def total(self) -> int:
+        """How many bytes tar says at its end that it has written."""
+        if (said := re.search(rb"^Total bytes written: (\d+)", self._words, re.MULTILINE)) is None:
+            raise self.fault()
+        return int(said[1])
 
     def fault(self) -> JobFault:
         """What its last words mean. A program has no other way to say why it failed than in words."""

@@ -10,36 +10,30 @@ from contextlib import suppress
 
 _THREADS = 8
 _FILE_BYTES = 1024 * 1024  # behind that the kernel's own read-ahead has long begun
-_SAMPLE = 32  # of so many files one is tried: where that one is in memory, its neighbours are too
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class ReadAhead:
-    """Tell it each file shortly before tar is told. It never fails: tar meets every error itself."""
+    """Tell it some files shortly before tar is told. It never fails: tar meets every error itself.
+
+    Of the files that it is told at once the first is tried: where that one is in memory, its neighbours are too.
+    """
 
     def __init__(self, home: int) -> None:
         self._home = home
         self._files: queue.Queue[list[bytes] | None] = queue.Queue(maxsize=_THREADS * 4)
-        self._batch: list[bytes] = []
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(_THREADS)]
         for thread in self._threads:
             thread.start()
 
-    def add(self, path: bytes) -> None:
-        self._batch.append(path)
-        if len(self._batch) == _SAMPLE:
-            self._hand_over()
+    def add(self, paths: list[bytes]) -> None:
+        self._files.put(paths)
 
     def close(self) -> None:
-        self._hand_over()
         for _ in self._threads:
             self._files.put(None)
         for thread in self._threads:
             thread.join()
-
-    def _hand_over(self) -> None:
-        self._files.put(self._batch)
-        self._batch = []
 
     def _work(self) -> None:
         while (batch := self._files.get()) is not None:

@@ -19,7 +19,7 @@ _HEADER = re.compile(rb".{124}([0-7]{11})\0.{12}([0-7]{6})\0 (.)(.{100})ustar\x0
 _PATH = re.compile(rb"\.(?:/(?!\.{1,2}(?:/|\Z))[^/\0]{1,255})*", re.DOTALL)
 _NUMBER = re.compile(rb"[0-9]{1,19}")
 _ONLY_TIME = re.compile(rb"([0-9]{2}) mtime=-?[0-9]{1,19}(?:\.[0-9]{1,9})?\n")
-_RECORD = re.compile(rb"([1-9][0-9]{0,7}) ([^=\n\0]+)=")
+_RECORD = re.compile(rb"([1-9][0-9]{0,7}) ([^=\0]+)=")
 _PAX_NAMES = {
     b"path", b"linkpath", b"size", b"mtime", b"uid", b"gid",
     b"GNU.sparse.major", b"GNU.sparse.minor", b"GNU.sparse.name", b"GNU.sparse.realsize",
@@ -38,7 +38,7 @@ class Header(NamedTuple):
     kind: bytes
     size: int
     link: bytes
-    block: bytes
+    name: bytes
 
 
 class Entry(NamedTuple):
@@ -62,7 +62,7 @@ def parse_header(block: bytes) -> Header:
     total = (adler32(block[:256]) & 0xFFFF) + (adler32(block[256:]) & 0xFFFF) - 2
     if int(checksum, 8) != total - sum(block[148:156]) + 8 * 32:
         raise Corrupt("The archive has a header with a wrong checksum.")
-    return Header(kind, int(size, 8), link.partition(b"\0")[0], block)
+    return Header(kind, int(size, 8), link.partition(b"\0")[0], block[:100].partition(b"\0")[0])
 
 
 def parse_pax(body: bytes) -> dict[bytes, bytes]:
@@ -86,8 +86,7 @@ def parse_pax(body: bytes) -> dict[bytes, bytes]:
 
 def parse_entry(header: Header, records: dict[bytes, bytes]) -> Entry:
     """The entry that a header and the records before it describe. Raises Corrupt for whatever no home holds."""
-    kind, size, link, block = header
-    name = block[:100].partition(b"\0")[0]
+    kind, size, link, name = header
     if kind not in _KINDS:
         raise Corrupt(f"The archive holds {_FORBIDDEN.get(kind, 'an unknown kind of entry')}.")
     if records:

@@ -1,13 +1,11 @@
-"""Follow a tar stream by its headers: count it, hash them, and stop it at the first thing that no home holds.
+"""Follow a tar stream by its headers: count its entries, and stop it at the first thing that no home holds.
 
-The same eyes see the archive when it is made and whenever it is read. What could not be restored is therefore refused
-before anything is lost, and nothing reaches tar that was not seen here.
+Every archive is looked at so before its home is given up, and whenever it is read: nothing reaches tar that was not
+seen here.
 """
 
-import hashlib
-
 from codehub.job.faults import Corrupt
-from codehub.job.marker import Totals
+from codehub.job.manifest import Manifest
 from codehub.job.tar_headers import (
     BLOCK,
     FOLDER,
@@ -33,19 +31,18 @@ class TarIndex:
         self._max_bytes = max_bytes
         self._max_entries = max_entries
         self.bytes = 0
-        self.content = 0
         self.entries = 0
-        self._manifest = hashlib.sha256()
-        self._headers: list[bytes] = []
+        self._manifest = Manifest()
+        self._names: list[bytes] = []
         self._rest = b""
         self._skip = 0
         self._records: dict[bytes, bytes] | None = None
         self._folders = [b"."]
         self._zero_blocks = 0
 
-    def totals(self, size: int, sha256: str) -> Totals:
-        """What went by, of an archive that has this size and checksum."""
-        return Totals(size, sha256, self.bytes, self.content, self.entries, self._manifest.hexdigest())
+    @property
+    def manifest_sha256(self) -> str:
+        return self._manifest.sha256
 
     def feed(self, piece: bytes) -> None:
         """Judge the next bytes. Raises Corrupt."""
@@ -59,8 +56,8 @@ class TarIndex:
         position = self._skip
         while (end := self._step(buffer, position)) is not None:
             position = end
-        self._manifest.update(b"".join(self._headers))  # at once: a call for each would cost more than the hash
-        self._headers.clear()
+        self._manifest.add(self._names)
+        self._names.clear()
         self._rest, self._skip = buffer[position:], max(0, position - len(buffer))
 
     def finish(self) -> None:
@@ -79,12 +76,10 @@ class TarIndex:
         if header.kind == PAX:
             return self._pax(buffer, position, header)
         kind, name, size = parse_entry(header, self._records or {})
-        self._headers.append(block)
+        self._names.append(name)
         self._records = None
         self._place(kind, name)
-        size = block_size(size)
-        self.content += size
-        return position + BLOCK + size
+        return position + BLOCK + block_size(size)
 
     def _pax(self, buffer: bytes, position: int, header: Header) -> int | None:
         size = header.size
@@ -95,7 +90,6 @@ class TarIndex:
             return None
         body = buffer[position + BLOCK : position + BLOCK + size]
         self._records = parse_pax(body)
-        self._headers += (header.block, body)
         return end
 
     def _place(self, kind: bytes, name: bytes) -> None:

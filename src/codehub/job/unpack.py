@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 
 from codehub.job.faults import Corrupt, Missing
@@ -87,6 +88,13 @@ class Unpacking:
 
     def _check(self) -> None:
         self._index.finish()
-        found = self._index.totals(self._size, self._digest.hexdigest())
+        found = replace(
+            self._declared,  # its `content` is what the maker saw of the disk
+            size=self._size,
+            sha256=self._digest.hexdigest(),
+            uncompressed=self._index.bytes,
+            entries=self._index.entries,
+            manifest_sha256=self._index.manifest_sha256,
+        )
         if found != self._declared:
             raise Corrupt(f"The archive is not what was sent: {self._declared} was, {found} is there.")
