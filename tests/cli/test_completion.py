@@ -29,7 +29,8 @@ async def test_names_of_templates_are_completed(ada: Person) -> None:
 async def test_names_of_contexts_are_completed(ada: Person) -> None:
     codehub = ada.logged_out
     await codehub("login", ada.server.url, "--token", "--context", "mine", given=f"{ada.token}\n")
-    assert (await complete(codehub, "codehub ws list --context m")).stdout.split() == ["mine"]
+    for words in ("codehub ws list --context m", "codehub context use m"):
+        assert (await complete(codehub, words)).stdout.split() == ["mine"]
 
 
 async def test_commands_are_completed(codehub: Command) -> None:

@@ -4,11 +4,14 @@ from typing import Annotated
 
 import typer
 
+from codehub.cli import completion
 from codehub.cli.asked import Json
 
 context = typer.Typer(name="context", help="The servers that you are logged in to.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(help="As `codehub context list` shows it.")]
+Name = Annotated[
+    str, typer.Argument(help="As `codehub context list` shows it.", autocompletion=completion.context_names)
+]
 
 
 def register(app: typer.Typer) -> None:

@@ -46,7 +46,6 @@ _BY_STATUS: Mapping[int, type[CodehubError]] = {
 _REMEDIES: Mapping[str, str] = {
     "not_logged_in": "The login has ended: log in again with: codehub login {server}",
     "scope_missing": "If you administer this codehub, log in for that: codehub login --admin {server}",
-    "session_needed": "It needs your password.",
     "in_error": "With: codehub ws recover",
     "changed_meanwhile": "The command can be repeated.",
 }
