@@ -1,5 +1,6 @@
 """With its marker the archive exists: written last, once, and believed by nobody who has not compared it."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -119,3 +120,13 @@ def test_no_archive_unpacks_to_more_than_its_order_allows(desk: Desk, home: Path
     desk.do(Kind.ARCHIVE, home)
     with pytest.raises(Corrupt, match="more than the"):
         desk.do(Kind.RESTORE, fresh(desk.folder), limits=limits)
+
+
+def test_the_manifest_is_what_tar_was_told_to_take(desk: Desk, home: Path) -> None:
+    names = b".\0./file\0./folder\0"
+    assert desk.do(Kind.ARCHIVE, home).manifest_sha256 == hashlib.sha256(names).hexdigest()
+    marker = desk.folder / "archive" / f"{NAME}.meta"
+    other = hashlib.sha256(names.replace(b"file", b"elif")).hexdigest()
+    marker.write_text(json.dumps(json.loads(marker.read_text()) | {"manifest_sha256": other}))
+    with pytest.raises(Corrupt, match="not what was sent"):
+        desk.do(Kind.VERIFY, home)
