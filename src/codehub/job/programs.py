@@ -16,6 +16,7 @@ from codehub.job.faults import JobFault, NoSpace, TryAgain
 
 PIPE_BYTES = 1024 * 1024  # the most that an ordinary user may have; fewer trips for everybody
 _WORDS_BYTES = 4096
+_TOTAL = re.compile(rb"^Total bytes written: (\d+).*\n", re.MULTILINE)
 _FULL = tuple(os.strerror(number) for number in (ENOSPC, EDQUOT))
 
 # Sparse files, attributes, access lists, numbers for owners; see docs/archive-format.md, which a test follows.
@@ -91,13 +92,13 @@ class Program:
 
     def total(self) -> int:
         """How many bytes tar says at its end that it has written."""
-        if (said := re.search(rb"^Total bytes written: (\d+)", self._words, re.MULTILINE)) is None:
+        if (said := _TOTAL.search(self._words)) is None:
             raise self.fault()
         return int(said[1])
 
     def fault(self) -> JobFault:
         """What its last words mean. A program has no other way to say why it failed than in words."""
-        words = self._words.decode(errors="backslashreplace").strip()
+        words = _TOTAL.sub(b"", self._words).decode(errors="backslashreplace").strip()
         if any(full in words for full in _FULL):
             return NoSpace(f"There is no room left ({words.splitlines()[-1]}).")
         return JobFault(f"{self.name} failed: {words[-1000:] or 'it does not say why'}")

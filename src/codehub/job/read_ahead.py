@@ -42,16 +42,15 @@ class ReadAhead:
                     self._load(path)
 
     def _is_warm(self, path: bytes) -> bool:
-        """Whether a first byte can be had without waiting. An unreadable or empty file is as good as read."""
+        """Whether a first byte can be had without waiting. A file system that cannot tell is taken for a cold one."""
         with suppress(OSError):
             descriptor = os.open(path, _OPEN, dir_fd=self._home)
             try:
                 os.preadv(descriptor, [bytearray(1)], 0, os.RWF_NOWAIT)
-            except BlockingIOError:
-                return False
             finally:
                 os.close(descriptor)
-        return True
+            return True
+        return False
 
     def _load(self, path: bytes) -> None:
         with suppress(OSError):
