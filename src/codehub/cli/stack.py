@@ -75,6 +75,7 @@ class _Terminal:
             _say("  first administrator: admin (the password was shown at the first start)")
         else:
             _say(f"  first administrator: admin\n  password:            {password}\n  It is shown only now.")
+            _say("  Log in with: codehub login")
 
 
 def _say(words: str) -> None:

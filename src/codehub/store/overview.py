@@ -8,8 +8,11 @@ import asyncpg
 
 from codehub.store.admission import TAKEN
 from codehub.store.seat import lock_key
+from codehub.store.shards import DIVISION
 
-_LOCKS = "SELECT lock_name, holder_id, epoch, acquired_at, released FROM system_locks ORDER BY lock_name"
+_LOCKS = """
+    SELECT lock_name, holder_id, epoch, acquired_at, released FROM system_locks WHERE lock_name <> $1 ORDER BY lock_name
+"""
 _HELD = """
     SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks
     WHERE locktype = 'advisory' AND granted AND objsubid = 1
@@ -49,7 +52,7 @@ async def offices(reads: asyncpg.Pool) -> Sequence[Office]:
             released=row["released"],
             held=lock_key(row["lock_name"]) in held,
         )
-        for row in await reads.fetch(_LOCKS)
+        for row in await reads.fetch(_LOCKS, DIVISION)
     ]
 
 

@@ -83,7 +83,7 @@ async def _new(connection: AsyncConnection, body: NewWorkspaceBody, caller: Call
     for name, asked in resources.items():
         given = template.resources.get(name)
         if given is not None and asked > given and not caller.administers:
-            raise AboveTemplate(f"{name} is at most {given:g} with this template.", at=f"resources.{name}")
+            raise AboveTemplate(f"{name} is at most {given} with this template.", at=f"resources.{name}")
     return NewWorkspace(
         id=uuid4(),
         owner_user_id=caller.user_id,
