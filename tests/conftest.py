@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import structlog
 import uvloop
 
 from codehub.stack import binaries
@@ -20,6 +21,10 @@ from codehub.stack.valkey import Valkey
 from tests.databases import create_database, drop_database, execute, with_database
 from tests.folders import remove_seaweedfs_sockets, short_folder
 from tests.old_redis import old_redis
+
+# The pretty form of a traceback, with every local variable, takes seconds in which no lease is renewed.
+plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])
 
 # What tests start as commands runs no containers and builds no IDEs, unless a test says so itself.
 os.environ.update({"RUNTIME": "local", "RUNTIME_PREPARE": "false"})

@@ -136,12 +136,15 @@ async def test_all_connections_ended_costs_one_term_each(database_url: str) -> N
             await until_passed(clerk)
 
 
-async def test_only_where_others_are_seen_is_the_start_put_off(database_url: str) -> None:
+async def test_only_where_others_of_the_same_installation_are_seen_is_the_start_put_off(
+    database_url: str, empty_database_url: str
+) -> None:
     assert not await other_candidates(database_url)
     clerk = Clerk("alone")
     async with supervised(database_url, clerk):
         await until_passed(clerk)
         assert await other_candidates(database_url)
+        assert not await other_candidates(empty_database_url)
 
 
 async def test_a_database_that_does_not_answer_shows_nobody(database_url: str) -> None:

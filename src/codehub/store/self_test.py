@@ -8,7 +8,12 @@ from codehub.store.engine import single
 
 _PID = text("SELECT pg_backend_pid()")
 _SETTING = text("SELECT current_setting('idle_session_timeout')")
-_CANDIDATES = text("SELECT EXISTS (SELECT FROM pg_stat_activity WHERE application_name LIKE 'codehub coordinator:%')")
+_CANDIDATES = text("""
+    SELECT EXISTS (
+        SELECT FROM pg_stat_activity
+        WHERE application_name LIKE 'codehub coordinator:%' AND datname = current_database()
+    )
+""")
 LEASE = "4321ms"
 REFUSES_SETTINGS = "08P01"
 """How a pooler betrays itself before it is asked: it does not pass the settings of a session on."""
