@@ -1,5 +1,6 @@
 """Give orders to jobs, as a controller does: in this process, or to a process of its own."""
 
+import io
 import json
 import os
 import subprocess
@@ -60,7 +61,7 @@ class Desk:
 
     def do(self, kind: Kind, home: Path, **changes: Unpack[Changes]) -> Totals:
         """In this process, which is quicker; raises the JobFault."""
-        return JOBS[kind](self.order(kind, home, **changes), Progress())
+        return JOBS[kind](self.order(kind, home, **changes), Progress(io.StringIO()))
 
     def begin(self, kind: Kind, home: Path, **changes: Unpack[Changes]) -> "subprocess.Popen[str]":
         """As a process of its own; its path may have been prepared with other programs."""

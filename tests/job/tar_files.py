@@ -59,9 +59,13 @@ def raw_pax(body: bytes) -> bytes:
 
 
 def offer(desk: Desk, folder: Path, tar: bytes, **said: int) -> None:
-    """Put it into the archive folder as a finished archive, with a marker that says what was asked, or is honest."""
+    """Put it into the archive folder as a finished archive, with a marker that says what was asked, or is honest.
+
+    Its manifest is that of an archive without entries.
+    """
     packed = subprocess.run(["zstd", "-q", "-c"], input=tar, capture_output=True, check=True).stdout
     sha256 = hashlib.sha256(packed).hexdigest()
-    totals = Totals(len(packed), sha256, said.get("uncompressed", len(tar)), 0, said.get("entries", 1000), "0" * 64)
+    uncompressed, entries = said.get("uncompressed", len(tar)), said.get("entries", 1000)
+    totals = Totals(len(packed), sha256, uncompressed, 0, entries, hashlib.sha256().hexdigest())
     (folder / NAME).write_bytes(packed)
     (folder / f"{NAME}.meta").write_bytes(Marker(desk.workspace_id, "now", "1.2.3", totals).encode())

@@ -10,6 +10,7 @@ from codehub.job.faults import Corrupt, JobFault, Missing, NoSpace
 from codehub.job.marker import parse_marker
 from codehub.job.order import Kind, Limits, Proof
 from tests.job.orders import NAME, Desk, desk_in, fresh
+from tests.job.tar_files import offer
 
 
 @pytest.fixture
@@ -130,3 +131,9 @@ def test_the_manifest_is_what_tar_was_told_to_take(desk: Desk, home: Path) -> No
     marker.write_text(json.dumps(json.loads(marker.read_text()) | {"manifest_sha256": other}))
     with pytest.raises(Corrupt, match="not what was sent"):
         desk.do(Kind.VERIFY, home)
+
+
+def test_an_archive_of_nothing_is_an_empty_home(desk: Desk) -> None:
+    offer(desk, desk.folder / "archive", bytes(10240), entries=0)
+    assert desk.do(Kind.RESTORE, fresh(desk.folder)).entries == 0
+    assert list((desk.folder / "restored").iterdir()) == []

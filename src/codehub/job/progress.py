@@ -1,10 +1,10 @@
-"""Tell on stdout how far a job is: JSON, one object per line, the result or the fault last."""
+"""Tell how far a job is: JSON, one object per line, the result or the fault last."""
 
 import json
-import sys
 import time
 from dataclasses import asdict
 from enum import StrEnum
+from typing import TextIO
 
 from codehub.job.faults import JobFault
 from codehub.job.marker import Totals
@@ -24,7 +24,8 @@ class Stage(StrEnum):
 class Progress:
     """At most two lines a second, however often it is told something."""
 
-    def __init__(self) -> None:
+    def __init__(self, output: TextIO) -> None:
+        self._output = output
         self._stage = Stage.SURVEY
         self._began = self._told = 0.0
         self._total = 0
@@ -60,5 +61,5 @@ class Progress:
         self._write({"fault": fault.exit_code.name.lower(), "message": str(fault)})
 
     def _write(self, line: dict[str, object]) -> None:
-        sys.stdout.write(json.dumps(line) + "\n")
-        sys.stdout.flush()
+        self._output.write(json.dumps(line) + "\n")
+        self._output.flush()

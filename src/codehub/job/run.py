@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def run(kind: Kind, order: Path) -> ExitCode:
     """Do what the order says. The last line on stdout is the result or the fault; the fault is said on stderr, too."""
-    progress = Progress()
+    progress = Progress(sys.stdout)
     signal.signal(signal.SIGTERM, _end)
     try:
         totals = JOBS[kind](read_order(order, kind), progress)
