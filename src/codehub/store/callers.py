@@ -8,6 +8,7 @@ from uuid import UUID
 import asyncpg
 
 from codehub.model.accounts import INCLUDED, Caller, Proof, Role, Scope
+from codehub.store.reads import Reads
 
 TOUCH_SECONDS = 60
 """How exact "last used" is. A write with every request would cost more than everything else together."""
@@ -39,7 +40,7 @@ def hashed(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-async def by_session(reads: asyncpg.Pool, secret: str, idle_seconds: float, max_seconds: float) -> Caller | None:
+async def by_session(reads: Reads, secret: str, idle_seconds: float, max_seconds: float) -> Caller | None:
     """Whose session this is; using it pushes its end forward, up to its longest life."""
     row = await reads.fetchrow(_SESSION_OF, hashed(secret), TOUCH_SECONDS)
     if row is None:
@@ -51,7 +52,7 @@ async def by_session(reads: asyncpg.Pool, secret: str, idle_seconds: float, max_
     return _caller(row, Proof.SESSION, scopes, expires_at)
 
 
-async def by_token(reads: asyncpg.Pool, secret: str) -> Caller | None:
+async def by_token(reads: Reads, secret: str) -> Caller | None:
     row = await reads.fetchrow(_BEARER, hashed(secret), TOUCH_SECONDS)
     if row is None:
         return None
@@ -61,7 +62,7 @@ async def by_token(reads: asyncpg.Pool, secret: str) -> Caller | None:
     return _caller(row, Proof.TOKEN, scopes, row["expires_at"])
 
 
-async def watermark(reads: asyncpg.Pool) -> int:
+async def watermark(reads: Reads) -> int:
     """Changes whenever somebody may do less than before."""
     value: int = await reads.fetchval(_WATERMARK)
     return value

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cache
 from uuid import UUID
 
-import asyncpg
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from codehub.model.shown import ShownWorkspace
+from codehub.store.reads import Reads
 from codehub.store.shown import SHOWN_SQL, to_shown
 
 DESCRIBED = ("name", "description", "memo", "standby_after_seconds", "archive_after_seconds")
@@ -26,7 +26,7 @@ class Description:
     """Only where it is theirs; None for whoever may change everybody's."""
 
 
-async def describe(reads: asyncpg.Pool, new: Description) -> ShownWorkspace | None:
+async def describe(reads: Reads, new: Description) -> ShownWorkspace | None:
     """None, and nothing is written, where it is not there, not theirs, deleted, or was changed meanwhile. Raises
     asyncpg's UniqueViolationError where the owner has another one of this name."""
     row = await reads.fetchrow(_statement(tuple(sorted(new.columns))), *_arguments(new))

@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import asyncpg
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from codehub.model.shown import ShownWorkspace
 from codehub.model.states import Desired, Phase
+from codehub.store.reads import Reads
 from codehub.store.shown import SHOWN_SQL, to_shown
 
 _ONE = f"{SHOWN_SQL} WHERE workspaces.id = $1"
@@ -60,7 +60,7 @@ class _Conditions:
         self.arguments += arguments
 
 
-async def page(reads: asyncpg.Pool, wanted: Wanted) -> list[ShownWorkspace]:
+async def page(reads: Reads, wanted: Wanted) -> list[ShownWorkspace]:
     conditions = _conditions(wanted)
     statement = (
         f"{SHOWN_SQL} WHERE {' AND '.join(conditions.texts)} "
@@ -87,7 +87,7 @@ def _conditions(wanted: Wanted) -> _Conditions:
     return conditions
 
 
-async def one(reads: asyncpg.Pool, workspace_id: UUID, owner_user_id: UUID | None) -> ShownWorkspace | None:
+async def one(reads: Reads, workspace_id: UUID, owner_user_id: UUID | None) -> ShownWorkspace | None:
     """A living one; of this owner, or for None of anybody."""
     row = await reads.fetchrow(_OWN, workspace_id, owner_user_id)
     return to_shown(row) if row is not None else None
@@ -99,18 +99,18 @@ async def one_with(connection: AsyncConnection, workspace_id: UUID) -> ShownWork
     return to_shown(dict(found.mappings().one()))
 
 
-async def owner_of(reads: asyncpg.Pool, workspace_id: UUID) -> UUID | None:
+async def owner_of(reads: Reads, workspace_id: UUID) -> UUID | None:
     """Also of a deleted one, as long as its row is kept."""
     owner: UUID | None = await reads.fetchval(_OWNER_OF, workspace_id)
     return owner
 
 
-async def history(reads: asyncpg.Pool, workspace_id: UUID, before: int | None, limit: int) -> Sequence[dict[str, Any]]:
+async def history(reads: Reads, workspace_id: UUID, before: int | None, limit: int) -> Sequence[dict[str, Any]]:
     """Newest first, from the event before this one on."""
     return [dict(row) for row in await reads.fetch(_HISTORY, workspace_id, before, limit)]
 
 
-async def instance_of(reads: asyncpg.Pool, workspace_id: UUID) -> str | None:
+async def instance_of(reads: Reads, workspace_id: UUID) -> str | None:
     """The container that was last seen of it."""
     instance: str | None = await reads.fetchval(_RUNS_AS, workspace_id)
     return instance

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-import asyncpg
-
 from codehub.store.admission import TAKEN
+from codehub.store.reads import Reads
 from codehub.store.seat import lock_key
 from codehub.store.shards import DIVISION
 
@@ -41,7 +40,7 @@ class Places:
     users_with_own_limit: int
 
 
-async def offices(reads: asyncpg.Pool) -> Sequence[Office]:
+async def offices(reads: Reads) -> Sequence[Office]:
     held = {row[0] for row in await reads.fetch(_HELD)}
     return [
         Office(
@@ -56,5 +55,5 @@ async def offices(reads: asyncpg.Pool) -> Sequence[Office]:
     ]
 
 
-async def places(reads: asyncpg.Pool) -> Places:
+async def places(reads: Reads) -> Places:
     return Places(await reads.fetchval(TAKEN), await reads.fetchval(_LIMITED))

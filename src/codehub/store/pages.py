@@ -5,9 +5,8 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-import asyncpg
-
 from codehub.model.shown import ShownWorkspace
+from codehub.store.reads import Reads
 from codehub.store.shown import SHOWN_SQL, to_shown
 
 PAGE = 100
@@ -28,7 +27,7 @@ class Page:
     is_last: bool
 
 
-async def pages(reads: asyncpg.Pool, owner_user_id: UUID | None, turn: asyncio.Semaphore) -> AsyncGenerator[Page, None]:
+async def pages(reads: Reads, owner_user_id: UUID | None, turn: asyncio.Semaphore) -> AsyncGenerator[Page, None]:
     """The living ones of this owner, or of everybody; one page at least. Each page is read when its turn comes, so that
     when all want them they leave connections for others."""
     statement, after = (_OF_ALL if owner_user_id is None else _OF_ONE), _BEFORE_ALL

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from uuid import UUID
 
-import asyncpg
+from codehub.store.reads import Reads
 
 _STANDING = """
     SELECT sessions.id, role = 'admin' AS administers
@@ -16,6 +16,6 @@ _STANDING = """
 """
 
 
-async def standing(reads: asyncpg.Pool, proof_ids: Collection[UUID]) -> dict[UUID, bool]:
+async def standing(reads: Reads, proof_ids: Collection[UUID]) -> dict[UUID, bool]:
     """Of these sessions and tokens, those that are still good, and whether what belongs to others is open to them."""
     return {row["id"]: row["administers"] for row in await reads.fetch(_STANDING, list(proof_ids))}

@@ -13,6 +13,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from codehub.model.states import ImageState
+from codehub.store.reads import Reads
 from codehub.store.tables import templates, workspaces
 
 _COLUMNS = (
@@ -48,7 +49,7 @@ class TemplateInUse(Exception):
     """There are workspaces that run it."""
 
 
-async def all_templates(reads: asyncpg.Pool) -> list[ShownTemplate]:
+async def all_templates(reads: Reads) -> list[ShownTemplate]:
     return [_from_driver(row) for row in await reads.fetch(_ALL)]
 
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from typing import Annotated
 from urllib.parse import urlsplit
 
-import asyncpg
 from fastapi import Depends, Request
 
 from codehub.clock import elapsed
 from codehub.model.accounts import Caller, Proof, Scope
 from codehub.settings.groups import AuthConfig
 from codehub.store import callers as stored
+from codehub.store.reads import Reads
 from codehub.web.hosts import same_origin
 from codehub.web.problems import ForeignOrigin, NotLoggedIn, ScopeMissing, SessionNeeded
 
@@ -31,7 +31,7 @@ REMEMBERED = 10_000
 class Callers:
     """Knows callers by their secrets, each for `cache_seconds` at most; forgets all when somebody lost a right."""
 
-    reads: asyncpg.Pool
+    reads: Reads
     auth: AuthConfig
     public_url: str | None
     _known: dict[tuple[str, Proof], tuple[float, asyncio.Future[Caller | None]]] = field(default_factory=dict)

@@ -45,7 +45,7 @@ def routes(registry: CollectorRegistry, siblings: Siblings, token: SecretStr | N
 
 def pool_use(parts: Parts) -> dict[str, tuple[int, int]]:
     """Of each way to the database, how many connections are used and how many are idle."""
-    reads, writes = parts.reads, parts.writes.pool
+    reads, writes = parts.reads.pool, parts.writes.pool
     idle = reads.get_idle_size()
     used = {"reads": (reads.get_size() - idle, idle)}
     return used | ({"writes": (writes.checkedout(), writes.checkedin())} if isinstance(writes, QueuePool) else {})

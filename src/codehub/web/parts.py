@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-import asyncpg
 import structlog
 from fastapi import Request
 from redis.asyncio import Redis
@@ -18,7 +17,8 @@ from codehub.settings import Settings
 from codehub.settings.idle_times import idle_policy
 from codehub.store.away import FOREIGN
 from codehub.store.callers import watermark
-from codehub.store.engine import CONNECT_SECONDS, POOL_SIZE, pool
+from codehub.store.engine import pool
+from codehub.store.reads import Reads, opened_reads
 from codehub.web.callers import Callers
 from codehub.web.passwords import Passwords
 from codehub.web.runtime_access import RuntimeAccess
@@ -34,7 +34,7 @@ class Parts:
 
     settings: Settings
     writes: AsyncEngine
-    reads: asyncpg.Pool
+    reads: Reads
     redis: Redis
     callers: Callers
     passwords: Passwords
@@ -49,16 +49,7 @@ async def opened(settings: Settings, database_url: str, redis_url: str) -> Async
     async with contextlib.AsyncExitStack() as stack:
         writes = pool(database_url, "codehub api")
         stack.push_async_callback(writes.dispose)
-        reads = await stack.enter_async_context(
-            asyncpg.create_pool(
-                database_url,
-                min_size=0,
-                max_size=POOL_SIZE,
-                timeout=CONNECT_SECONDS,
-                reset=_leave_as_it_is,
-                server_settings={"application_name": "codehub api reads"},
-            )
-        )
+        reads = await stack.enter_async_context(opened_reads(database_url, "codehub api reads"))
         redis = connect(redis_url)
         stack.push_async_callback(redis.aclose)
         passwords = Passwords()
@@ -80,11 +71,7 @@ async def opened(settings: Settings, database_url: str, redis_url: str) -> Async
                 ending.set()
 
 
-async def _leave_as_it_is(_connection: asyncpg.Connection) -> None:
-    """Each use is one statement, which leaves nothing behind: to clean up after it would double what it costs."""
-
-
-async def _watch_access(reads: asyncpg.Pool, callers: Callers, ending: asyncio.Event) -> None:
+async def _watch_access(reads: Reads, callers: Callers, ending: asyncio.Event) -> None:
     """Forget what is remembered of callers as soon as somebody lost a right, wherever that was decided."""
     seen = None
     while not ending.is_set():

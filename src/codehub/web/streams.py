@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-import asyncpg
 import structlog
 from redis.asyncio import Redis
 
@@ -18,6 +17,7 @@ from codehub.decide.show import show
 from codehub.model.accounts import Caller
 from codehub.store.away import FOREIGN
 from codehub.store.pages import Page, pages
+from codehub.store.reads import Reads
 from codehub.store.standing import standing
 
 log = structlog.get_logger(__name__)
@@ -85,7 +85,7 @@ class Stream:
 
 
 class Streams:
-    def __init__(self, reads: asyncpg.Pool, redis: Redis, prefix: str, policy: IdlePolicy, recheck: float) -> None:
+    def __init__(self, reads: Reads, redis: Redis, prefix: str, policy: IdlePolicy, recheck: float) -> None:
         self._reads = reads
         self._notes = LiveNotes(redis, prefix)
         self._policy = policy

@@ -319,7 +319,7 @@ async def test_open_streams_hold_no_connection_of_the_database(
         readers = [await stack.enter_async_context(reading(address, each.value)) for each in tokens]
         for reader in readers:
             await reader.snapshot()
-        reads: asyncpg.Pool = app.state.parts.reads
+        reads: asyncpg.Pool = app.state.parts.reads.pool
         async with asyncio.timeout(5):
             while reads.get_idle_size() < reads.get_size():
                 await asyncio.sleep(0.01)
