@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from codehub.decide import password as rules
 from codehub.decide.login_wait import LONGEST, next_try_at
 from codehub.decide.password import weakness
 
@@ -46,3 +47,15 @@ def test_then_the_wait_doubles_up_to_a_ceiling() -> None:
 def test_without_a_failure_nobody_waits() -> None:
     assert next_try_at(0, 1, None) is None
     assert timedelta(minutes=15) > LONGEST
+
+
+def test_the_longest_and_the_simplest_that_will_just_do() -> None:
+    longest = ("abcde" * rules.LONGEST)[: rules.LONGEST]
+    assert weakness(longest, "ada") is None
+    assert "too long" in (weakness(longest + "a", "ada") or "")
+    assert weakness("abcde" * rules.SHORTEST, "ada") is None
+    assert "too simple" in (weakness("abcd" * rules.SHORTEST, "ada") or "")
+
+
+def test_a_password_with_the_login_in_it_is_refused_in_these_words() -> None:
+    assert weakness("long live ADA 1815", "ada") == "The password contains the login, which everybody knows."

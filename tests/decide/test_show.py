@@ -80,3 +80,13 @@ def test_idle_times_are_told_as_chosen_and_as_in_force() -> None:
     assert (document["standby_after_seconds"], document["archive_after_seconds"]) == (None, 0)
     assert document["idle"] == {"standby_after_seconds": 900, "archive_after_seconds": 7200}
     assert show(shown(), None, policy)["idle"] == {"standby_after_seconds": 600, "archive_after_seconds": 3600}
+
+
+def test_a_workspace_without_a_template_names_none() -> None:
+    assert show(shown(template_id=None, template_name=None), None, IDLE_POLICY)["template"] is None
+
+
+def test_at_rest_it_is_so_since_its_phase_began_not_since_what_led_there() -> None:
+    row = shown(op_started_at=after(-60))
+    assert row.operation is Operation.NONE
+    assert explain(row, None, IDLE_POLICY).since == row.phase_changed_at != row.op_started_at
