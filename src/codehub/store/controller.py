@@ -5,25 +5,20 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
-    Boolean,
     ColumnElement,
-    Integer,
-    Uuid,
-    bindparam,
     func,
     or_,
     select,
-    text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, insert
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
-from sqlalchemy.types import Text
 
 from codehub.decide.steps import AFTER_ACTION
 from codehub.model.plans import Answer, Begin, Died, Dismiss, Finish, GiveUp, Retry, Withdraw
 from codehub.model.states import Desired, Operation, Phase, Step
 from codehub.model.templates import Template
 from codehub.model.workspace import RequestKind, Workspace, incarnation_name
+from codehub.store import batches
 from codehub.store.compare_and_set import NOW, change, compare_and_set
 from codehub.store.history import Event, EventKind, operation_event, phase_event, request_event, surplus_event
 from codehub.store.protocols import Judged, NewArchive
@@ -38,74 +33,6 @@ AT_REST: dict[str, Any] = {"operation": Operation.NONE, "op_step": None, "op_att
 
 _MAKES_A_VOLUME = (Operation.PROVISIONING, Operation.RESTORING)
 _MAKES_AN_ARCHIVE = (Operation.ARCHIVING, Operation.CREATE_EMPTY_ARCHIVE)
-
-_JUDGED = text("""
-    WITH changed AS (
-        UPDATE workspaces
-        SET phase = judged.after,
-            phase_changed_at = CASE WHEN judged.after <> judged.before THEN clock_timestamp() ELSE phase_changed_at END,
-            judged_at = judged.observed_at
-        FROM unnest(:ids, :op_ids, :steps, :attempts, :before, :after, :observed)
-             AS judged (id, op_id, step, attempt, before, after, observed_at)
-        WHERE workspaces.id = judged.id
-          AND workspaces.phase = judged.before
-          AND workspaces.op_id IS NOT DISTINCT FROM judged.op_id
-          AND workspaces.op_step IS NOT DISTINCT FROM judged.step
-          AND workspaces.op_attempt = judged.attempt
-        RETURNING workspaces.id, judged.before, judged.after
-    ), told AS (
-        INSERT INTO workspace_events (workspace_id, kind, before, after)
-        SELECT id, 'phase', before, after FROM changed WHERE before <> after
-    )
-    SELECT count(*) FROM changed
-""").bindparams(
-    bindparam("ids", type_=ARRAY(Uuid)),
-    bindparam("op_ids", type_=ARRAY(Uuid)),
-    bindparam("steps", type_=ARRAY(Text)),
-    bindparam("attempts", type_=ARRAY(Integer)),
-    bindparam("before", type_=ARRAY(Text)),
-    bindparam("after", type_=ARRAY(Text)),
-    bindparam("observed", type_=ARRAY(workspaces.c.observed_at.type)),
-)
-
-
-_BEGUN = text("""
-    UPDATE workspaces SET op_clock_at = clock_timestamp()
-    FROM unnest(:ids, :op_ids, :steps, :attempts) AS begun (id, op_id, step, attempt)
-    WHERE workspaces.id = begun.id
-      AND workspaces.op_id = begun.op_id
-      AND workspaces.op_step = begun.step
-      AND workspaces.op_attempt = begun.attempt
-""").bindparams(
-    bindparam("ids", type_=ARRAY(Uuid)),
-    bindparam("op_ids", type_=ARRAY(Uuid)),
-    bindparam("steps", type_=ARRAY(Text)),
-    bindparam("attempts", type_=ARRAY(Integer)),
-)
-
-_ALL_ACTED = text("""
-    UPDATE workspaces
-    SET op_step = acted.after,
-        op_clock_at = CASE WHEN acted.is_pull THEN clock_timestamp() ELSE op_clock_at END,
-        acted_at = CASE WHEN acted.is_pull THEN acted_at ELSE clock_timestamp() END,
-        judged_at = acted.observed_at
-    FROM unnest(:ids, :op_ids, :steps, :attempts, :after, :pulls, :phases, :observed)
-         AS acted (id, op_id, step, attempt, after, is_pull, phase, observed_at)
-    WHERE workspaces.id = acted.id
-      AND workspaces.op_id = acted.op_id
-      AND workspaces.op_step = acted.step
-      AND workspaces.op_attempt = acted.attempt
-      AND workspaces.phase = acted.phase
-""").bindparams(
-    bindparam("ids", type_=ARRAY(Uuid)),
-    bindparam("op_ids", type_=ARRAY(Uuid)),
-    bindparam("steps", type_=ARRAY(Text)),
-    bindparam("attempts", type_=ARRAY(Integer)),
-    bindparam("after", type_=ARRAY(Text)),
-    bindparam("pulls", type_=ARRAY(Boolean)),
-    bindparam("phases", type_=ARRAY(Text)),
-    bindparam("observed", type_=ARRAY(workspaces.c.observed_at.type)),
-)
 
 
 class PostgresController:
@@ -138,17 +65,8 @@ class PostgresController:
     async def judged(self, batch: Sequence[Judged]) -> int:
         if not batch:
             return 0
-        rows = [each.workspace for each in batch]
         async with self._seat.statement() as connection:
-            count: int = await connection.scalar(
-                _JUDGED,
-                {
-                    **_attempts(rows),
-                    "before": [row.phase for row in rows],
-                    "after": [each.phase for each in batch],
-                    "observed": [each.judged_at for each in batch],
-                },
-            )
+            count: int = await connection.scalar(batches.JUDGED, batches.judged(batch))
             return count
 
     async def claim(self, workspace: Workspace, begin: Begin, op_id: UUID, phase: Phase) -> Workspace | None:
@@ -191,8 +109,8 @@ class PostgresController:
         return await self._transition(workspace, values, [], None, *guards)
 
     async def begun(self, workspaces: Sequence[Workspace]) -> None:
-        async with self._seat.transaction() as connection:
-            await connection.execute(_BEGUN, _attempts(workspaces))
+        async with self._seat.statement() as connection:
+            await connection.execute(batches.BEGUN, batches.attempts(workspaces))
 
     async def acted(self, workspace: Workspace, step: Step, archive: NewArchive | None = None) -> Workspace | None:
         values: dict[str, Any] = {"op_step": AFTER_ACTION[step]}
@@ -206,19 +124,8 @@ class PostgresController:
             return changed
 
     async def all_acted(self, workspaces: Sequence[Workspace]) -> int:
-        steps = [row.op_step for row in workspaces if row.op_step is not None]
         async with self._seat.statement() as connection:
-            written = await connection.execute(
-                _ALL_ACTED,
-                {
-                    **_attempts(workspaces),
-                    "after": [AFTER_ACTION[step] for step in steps],
-                    "pulls": [step is Step.PULL for step in steps],
-                    "phases": [row.phase for row in workspaces],
-                    "observed": [row.observed_at for row in workspaces],
-                },
-            )
-            return written.rowcount
+            return (await connection.execute(batches.ALL_ACTED, batches.acted(workspaces))).rowcount
 
     async def finish(self, workspace: Workspace, finish: Finish) -> Workspace | None:
         values = {
@@ -308,16 +215,6 @@ class PostgresController:
             story = [*story, *phase_event(workspace.phase, phase)]
         async with self._seat.statement() as connection:
             return await compare_and_set(connection, workspace, values, story, *guards)
-
-
-def _attempts(rows: Sequence[Workspace]) -> dict[str, list[Any]]:
-    """What tells an attempt from every other: of rows that were decided on, only those in it are written to."""
-    return {
-        "ids": [row.id for row in rows],
-        "op_ids": [row.op_id for row in rows],
-        "steps": [row.op_step for row in rows],
-        "attempts": [row.op_attempt for row in rows],
-    }
 
 
 def _home_ctx(*, restore_marker: str | None) -> dict[str, Any]:
