@@ -8,17 +8,14 @@ from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from math import ceil
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import asyncpg
 import uvloop
-from tests.coordinators.own_service import OwnService, own_redis
+from tests.coordinators.own_service import OwnService, own_database, own_redis
 from tests.folders import short_folder
 
-from codehub.stack import binaries
 from codehub.stack.account import service_account
-from codehub.stack.postgres import Postgres
-from codehub.store import migrate
 from codehub.telemetry import logs
 
 _WISH = """
@@ -40,23 +37,11 @@ class Ground:
 async def ground() -> AsyncIterator[Ground]:
     account = service_account()
     with short_folder() as folder:
-        postgres = Postgres(
-            folder=folder / "postgres",
-            sockets=folder / "postgres-sockets",
-            programs=binaries.reachable(binaries.postgres(), account, folder / "bin"),
-            account=account,
-            password=uuid4().hex,
-            log=folder / "postgres.log",
-        )
-        database = OwnService(postgres)
-        try:
-            await database.start()
-            await postgres.create_database()
-            await migrate.upgrade(postgres.url())
-            async with own_redis(folder, account) as (redis, redis_url):
-                yield Ground(postgres.url(), redis_url, redis)
-        finally:
-            await database.stop()
+        async with (
+            own_database(folder, account, durable=True) as database_url,
+            own_redis(folder, account) as (redis, redis_url),
+        ):
+            yield Ground(database_url, redis_url, redis)
 
 
 async def wish(person: asyncpg.Connection, workspace_id: UUID, desired: str) -> int:

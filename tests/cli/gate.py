@@ -5,8 +5,10 @@ import contextlib
 import re
 from collections import deque
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Literal
 from urllib.parse import urlsplit
+
+from tests.relay import Relay
 
 Trouble = Literal["lose the answer", "say 503"]
 AWAY = (
@@ -15,53 +17,25 @@ AWAY = (
 )
 
 
-class Gate:
-    """An address in front of the server. `troubles` befall the next requests that change something, one each."""
+class Gate(Relay):
+    """In front of the server. `troubles` befall the next requests that change something, one each."""
 
     def __init__(self, url: str) -> None:
-        self._port = urlsplit(url).port
-        self._server: asyncio.Server | None = None
-        self._relays: set[asyncio.Task[None]] = set()
-        self.port = 0
+        super().__init__()
+        self._server_port = urlsplit(url).port
         self.troubles: deque[Trouble] = deque()
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    async def __aenter__(self) -> Self:
-        await self.open()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-    async def open(self) -> None:
-        self._server = await asyncio.start_server(self._relay, "127.0.0.1", self.port)
-        self.port = self._server.sockets[0].getsockname()[1]
-
-    async def close(self) -> None:
-        """Cuts every connection, and takes no new ones."""
-        if self._server is not None:
-            self._server.close()
-        while self._relays:
-            for relay in self._relays:
-                relay.cancel()
-            await asyncio.wait(self._relays)
-            await asyncio.sleep(0)
-
-    async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._relays.add(task)
-        task.add_done_callback(self._relays.discard)
-        server_reader, server_writer = await asyncio.open_connection("127.0.0.1", self._port)
+    async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        server_reader, server_writer = await asyncio.open_connection("127.0.0.1", self._server_port)
         try:
             with contextlib.suppress(ConnectionError):
                 await self._pass_on(Ends(reader, writer), Ends(server_reader, server_writer))
         finally:
             server_writer.close()
-            writer.close()
 
     async def _pass_on(self, client: "Ends", server: "Ends") -> None:
         """Until either side ends, or a trouble ends it."""

@@ -17,7 +17,9 @@ from codehub.stack.account import Account
 from codehub.stack.postgres import Postgres
 from codehub.stack.service import Service, ended, launch, run_once
 from codehub.stack.valkey import Valkey
+from codehub.store import migrate
 from codehub.telemetry.health import Check, examine
+from tests.databases import create_database
 
 START_SECONDS = 60.0
 
@@ -75,7 +77,9 @@ async def own_redis(folder: Path, account: Account) -> AsyncIterator[tuple[OwnSe
 
 
 @asynccontextmanager
-async def own_postgres(folder: Path, account: Account) -> AsyncIterator[tuple[OwnService, str]]:
+async def own_postgres(
+    folder: Path, account: Account, *, durable: bool = False
+) -> AsyncIterator[tuple[OwnService, str]]:
     """A server with an empty maintenance database; the URL is that of the superuser."""
     name = uuid4().hex[:8]
     postgres = Postgres(
@@ -85,10 +89,19 @@ async def own_postgres(folder: Path, account: Account) -> AsyncIterator[tuple[Ow
         account=account,
         password=uuid4().hex,
         log=folder / f"postgres-{name}.log",
-        durable=False,
+        durable=durable,
     )
     async with _running(OwnService(postgres)) as own:
         yield own, postgres.url("postgres")
+
+
+@asynccontextmanager
+async def own_database(folder: Path, account: Account, *, durable: bool = False) -> AsyncIterator[str]:
+    """A migrated, empty database on a server of its own."""
+    async with own_postgres(folder, account, durable=durable) as (_, server_url):
+        url = await create_database(server_url)
+        await migrate.upgrade(url)
+        yield url
 
 
 @asynccontextmanager

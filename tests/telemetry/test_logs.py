@@ -10,18 +10,16 @@ import pytest
 import structlog
 
 from codehub.telemetry import logs
+from tests.logged import logging_as_before
 
 log = structlog.get_logger("codehub.test")
 
 
 @pytest.fixture
 def stream() -> Iterator[io.StringIO]:
-    """A stream to log to. The root logger is put back as it was: pytest listens there too."""
-    root = logging.getLogger()
-    before = root.handlers[:], root.level
-    yield io.StringIO()
-    root.handlers[:], root.level = before
-    structlog.reset_defaults()
+    """A stream to log to."""
+    with logging_as_before():
+        yield io.StringIO()
 
 
 def lines(stream: io.StringIO) -> list[dict[str, object]]:

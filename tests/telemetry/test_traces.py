@@ -1,28 +1,24 @@
 """Traces, from a real exporter to a collector that takes them."""
 
 import asyncio
-import builtins
 import io
 import json
-import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import httpx
 import pytest
-import structlog
 
 from codehub.archives.open import open_store
 from codehub.errors import ConfigurationError
 from codehub.model.states import Phase
 from codehub.settings import Settings
-from codehub.telemetry import logs
 from codehub.telemetry.traces import Traces, open_traces
 from codehub.web.app import Dependencies, create_app
 from codehub.web.process import Process
 from tests.coordinators.house import IMAGE, House
+from tests.logged import logged
 from tests.telemetry.collector import Collector, attributes, collecting
 
 SECRET = "canary-51c0de"
@@ -43,14 +39,8 @@ def traces(collector: Collector) -> Iterator[Traces]:
 
 @pytest.fixture
 def stream() -> Iterator[io.StringIO]:
-    root = logging.getLogger()
-    before = root.handlers[:], root.level
-    said = io.StringIO()
-    logs.configure("debug", "json", said)
-    yield said
-    root.handlers[:], root.level = before
-    structlog.reset_defaults()
-    structlog.contextvars.clear_contextvars()
+    with logged() as said:
+        yield said
 
 
 async def test_a_request_is_a_span_under_the_trace_of_its_caller_and_its_log_lines_name_it(
@@ -119,20 +109,8 @@ async def test_a_collector_that_is_away_costs_nothing_but_spans(house: House, un
 
 
 def test_a_collector_without_the_packages_to_reach_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    real: Callable[..., ModuleType] = builtins.__import__
-
-    def without_otel(
-        name: str,
-        globals: Mapping[str, object] | None = None,  # noqa: A002 (as Python calls it)
-        locals: Mapping[str, object] | None = None,  # noqa: A002
-        fromlist: Sequence[str] = (),
-        level: int = 0,
-    ) -> ModuleType:
-        if name.startswith("opentelemetry"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-        return real(name, globals, locals, fromlist, level)
-
+    for name in [*(name for name in sys.modules if name.startswith("opentelemetry")), "opentelemetry"]:
+        monkeypatch.setitem(sys.modules, name, None)  # as Python finds a package that is not installed
     monkeypatch.delitem(sys.modules, "codehub.telemetry.otel", raising=False)
-    monkeypatch.setattr(builtins, "__import__", without_otel)
     with pytest.raises(ConfigurationError, match=r"pip install 'codehub-server\[otel\]'"):
         open_traces("http://127.0.0.1:4318", "replica-1")

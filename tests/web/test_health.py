@@ -42,14 +42,14 @@ async def test_each_part_is_named_with_its_latency_and_what_it_is(client: httpx.
 async def test_without_the_database_it_is_alive_but_not_ready_until_the_database_is_back(
     client: httpx.AsyncClient, database_switch: Switch
 ) -> None:
-    await database_switch.off()
+    await database_switch.close()
     away = await until_ready_is(client, "unavailable")
     assert away.status_code == 503
     assert int(away.headers["retry-after"]) > 0
     assert not away.json()["checks"]["database"]["ok"]
     assert away.json()["checks"]["redis"]["ok"]
     assert (await client.get("/healthz")).status_code == 200
-    await database_switch.on()
+    await database_switch.open()
     assert (await until_ready_is(client, "ready")).status_code == 200
 
 
@@ -87,10 +87,10 @@ async def test_a_part_that_goes_and_comes_back_is_logged_once_each(
 ) -> None:
     await until_ready_is(client, "ready")
     with structlog.testing.capture_logs() as lines:
-        await database_switch.off()
+        await database_switch.close()
         await until_ready_is(client, "unavailable")
         await client.get("/readyz")
-        await database_switch.on()
+        await database_switch.open()
         await until_ready_is(client, "ready")
     assert [(line["event"], line["part"]) for line in lines if "part" in line] == [
         ("part cannot be used", "database"),

@@ -21,7 +21,7 @@ async def test_the_first_page_tells_what_runs(client: httpx.AsyncClient) -> None
 
 
 async def test_the_first_page_is_there_without_the_database(client: httpx.AsyncClient, database_switch: Switch) -> None:
-    await database_switch.off()
+    await database_switch.close()
     answer = await client.get("/")
     assert answer.status_code == 200
     assert "until its database can be used" in answer.text

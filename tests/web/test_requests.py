@@ -19,24 +19,17 @@ from sqlalchemy.exc import DBAPIError
 from codehub.archives.open import open_store
 from codehub.settings import Settings
 from codehub.store.engine import pool
-from codehub.telemetry import logs
 from codehub.web.app import Dependencies, create_app
 from codehub.web.process import Process
+from tests.logged import logged
 
 SECRET = "canary-7f3a9c"
 
 
 @pytest.fixture
 def stream() -> Iterator[io.StringIO]:
-    """Where this process logs to, as JSON and with everything that it says."""
-    root = logging.getLogger()
-    before = root.handlers[:], root.level
-    said = io.StringIO()
-    logs.configure("debug", "json", said)
-    yield said
-    root.handlers[:], root.level = before
-    structlog.reset_defaults()
-    structlog.contextvars.clear_contextvars()
+    with logged() as said:
+        yield said
 
 
 def lines(stream: io.StringIO) -> list[dict[str, Any]]:

@@ -21,14 +21,11 @@ import asyncpg
 import httpx
 import uvloop
 
-from codehub.stack import binaries
 from codehub.stack.account import service_account
-from codehub.stack.postgres import Postgres
-from codehub.store import migrate
 from codehub.store.callers import hashed
 from codehub.web.callers import TOKEN_PREFIX
 from tests.cli.command import Command, answer_of
-from tests.coordinators.own_service import OwnService, own_redis
+from tests.coordinators.own_service import own_database, own_redis
 from tests.folders import short_folder
 from tests.web.api.campaign_hooks import BOSS
 from tests.web.api.workspaces import make_template
@@ -118,29 +115,11 @@ async def one_round(address: str, token: str, examples: int, folder: Path) -> Ro
 async def campaign(calls: int) -> None:
     account = service_account()
     with short_folder() as folder, tempfile.TemporaryDirectory() as place:
-        postgres = Postgres(
-            folder=folder / "postgres",
-            sockets=folder / "postgres-sockets",
-            programs=binaries.reachable(binaries.postgres(), account, folder / "bin"),
-            account=account,
-            password=uuid4().hex,
-            log=folder / "postgres.log",
-            durable=False,
-        )
-        database = OwnService(postgres)
-        try:
-            await database.start()
-            await postgres.create_database()
-            await migrate.upgrade(postgres.url())
-            token = await administrator(postgres.url())
-            async with (
-                own_redis(folder, account) as (_, redis_url),
-                serving(postgres.url(), redis_url, Path(place)) as address,
-            ):
+        async with own_database(folder, account) as database_url, own_redis(folder, account) as (_, redis_url):
+            token = await administrator(database_url)
+            async with serving(database_url, redis_url, Path(place)) as address:
                 await _rounds(address, token, calls, Path(place))
-            await _tell_what_was_done(postgres.url())
-        finally:
-            await database.stop()
+            await _tell_what_was_done(database_url)
 
 
 async def _tell_what_was_done(database_url: str) -> None:

@@ -13,7 +13,8 @@ from fastapi import FastAPI
 from codehub.archives.open import open_store
 from codehub.settings import Settings
 from codehub.web.app import Dependencies, create_app
-from tests.web.api.people import People
+from tests.web.api.people import People, User
+from tests.web.api.workspaces import Owner, make_template
 
 
 @pytest.fixture
@@ -40,3 +41,20 @@ async def pool(database_url: str) -> AsyncIterator[asyncpg.Pool]:
 async def people(app: FastAPI, pool: asyncpg.Pool) -> AsyncIterator[People]:
     async with contextlib.AsyncExitStack() as clients:
         yield People(app, pool, clients)
+
+
+@pytest.fixture
+async def root(people: People) -> User:
+    return await people.administrator("root")
+
+
+@pytest.fixture
+async def user(people: People, pool: asyncpg.Pool) -> User:
+    """Somebody who can make workspaces: there is a template."""
+    await make_template(pool)
+    return await people.user("ada")
+
+
+@pytest.fixture
+async def ada(people: People, pool: asyncpg.Pool, user: User) -> Owner:
+    return Owner(await people.program(user), pool)

@@ -13,11 +13,6 @@ NEWER = "four more words are better"
 
 
 @pytest.fixture
-async def root(people: People) -> User:
-    return await people.administrator("root")
-
-
-@pytest.fixture
 async def client(people: People, root: User) -> httpx.AsyncClient:
     return await people.browser(root)
 

@@ -148,7 +148,7 @@ async def test_streams_outlive_the_database_and_nobody_is_thought_to_have_lost_t
 ) -> None:
     async with reading(address, anns.value) as reader:
         await reader.snapshot()
-        await database_switch.off()
+        await database_switch.close()
         await heartbeat(reader)
         await told_of_a_deletion(reader, redis_url, prefix, ann)
         redis = connect(redis_url)
@@ -157,7 +157,7 @@ async def test_streams_outlive_the_database_and_nobody_is_thought_to_have_lost_t
         await reader.expect("resync")
         mine = await create(pool, ann)
         await heartbeat(reader)
-        await database_switch.on()
+        await database_switch.open()
         assert [shown["id"] for shown in await reader.snapshot()] == [mine]
 
 

@@ -4,22 +4,10 @@ import asyncio
 from datetime import timedelta
 from uuid import uuid4
 
-import asyncpg
 import pytest
 
 from tests.web.api.people import People, User
-from tests.web.api.workspaces import ROOT, TEMPLATE, Owner, make_template
-
-
-@pytest.fixture
-async def user(people: People, pool: asyncpg.Pool) -> User:
-    await make_template(pool)
-    return await people.user("ada")
-
-
-@pytest.fixture
-async def ada(people: People, pool: asyncpg.Pool, user: User) -> Owner:
-    return Owner(await people.program(user), pool)
+from tests.web.api.workspaces import ROOT, TEMPLATE, Owner
 
 
 def body(name: str = "garden") -> dict[str, str]:

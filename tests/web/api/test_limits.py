@@ -19,21 +19,10 @@ from codehub.model.states import ErrorReason, Phase
 from codehub.settings import Settings
 from codehub.web.app import Dependencies, create_app
 from tests.web.api.people import People, User
-from tests.web.api.workspaces import ROOT, Owner, make_template
+from tests.web.api.workspaces import ROOT, Owner
 
 ROUNDS = int(os.environ.get("CODEHUB_TEST_ROUNDS", "3"))
 CROWD = 50
-
-
-@pytest.fixture
-async def user(people: People, pool: asyncpg.Pool) -> User:
-    await make_template(pool)
-    return await people.user("ada")
-
-
-@pytest.fixture
-async def ada(people: People, pool: asyncpg.Pool, user: User) -> Owner:
-    return Owner(await people.program(user), pool)
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-import asyncpg
 import pytest
 from fastapi import FastAPI
 
@@ -16,8 +15,7 @@ from codehub.settings import Settings
 from codehub.stack.account import Account
 from codehub.web.app import Dependencies, create_app
 from tests.coordinators.own_service import OwnService, own_redis
-from tests.web.api.people import People
-from tests.web.api.workspaces import ROOT, Owner, make_template
+from tests.web.api.workspaces import ROOT, Owner
 from tests.web.switch import Switch
 
 READERS = 8
@@ -44,12 +42,6 @@ async def app(
     app = create_app(settings, Dependencies(app_database_url, redis_of_its_own[1], open_store(archives.as_uri())))
     async with app.router.lifespan_context(app):
         yield app
-
-
-@pytest.fixture
-async def ada(people: People, pool: asyncpg.Pool) -> Owner:
-    await make_template(pool)
-    return Owner(await people.program(await people.user("ada")), pool)
 
 
 class Load:
@@ -90,12 +82,12 @@ async def test_while_the_database_is_away_every_answer_is_503_and_it_is_used_aga
         for number in range(READERS):
             people.create_task(load.work(number))
         await load.until(lambda: sum(load.seen.values()) > 50)
-        await database_switch.off()
+        await database_switch.close()
         await load.until(lambda: load.seen[503] > 50)
         load.seen.clear()
         await load.until(lambda: load.seen[503] > 20)
         assert set(load.seen) == {503}
-        await database_switch.on()
+        await database_switch.open()
         load.seen.clear()
         await load.until(lambda: load.seen[200] > 20 and load.seen[202] > 5)
         load.over = True

@@ -1,31 +1,23 @@
 """The short way answers as the long way does, which whatever is unusual about a request takes."""
 
-import asyncpg
 import httpx
-import pytest
 
 from tests.web.api.people import People
-from tests.web.api.workspaces import ROOT, Owner, make_template
+from tests.web.api.workspaces import ROOT, Owner
 
 LONG = "?long=way"
 CHANGES = {"x-request-id", "date"}
 
 
-@pytest.fixture
-async def owner(people: People, pool: asyncpg.Pool) -> Owner:
-    await make_template(pool)
-    return Owner(await people.program(await people.user()), pool)
-
-
-async def test_both_ways_answer_the_same(owner: Owner, people: People) -> None:
-    own = (await owner.create())["id"]
-    foreign = (await Owner(await people.program(await people.user()), owner.pool).create())["id"]
+async def test_both_ways_answer_the_same(ada: Owner, people: People) -> None:
+    own = (await ada.create())["id"]
+    foreign = (await Owner(await people.program(await people.user()), ada.pool).create())["id"]
     unknown = "00000000-0000-0000-0000-000000000001"
     nobody = await people.client()
     for client, which, status in (
-        (owner.client, own, 200),
-        (owner.client, foreign, 404),
-        (owner.client, unknown, 404),
+        (ada.client, own, 200),
+        (ada.client, foreign, 404),
+        (ada.client, unknown, 404),
         (nobody, own, 401),
     ):
         short, long = await client.get(f"{ROOT}/{which}"), await client.get(f"{ROOT}/{which}{LONG}")
@@ -34,10 +26,10 @@ async def test_both_ways_answer_the_same(owner: Owner, people: People) -> None:
         assert _told(short.headers) == _told(long.headers)
 
 
-async def test_both_are_counted_under_one_name(owner: Owner, people: People) -> None:
-    own = (await owner.create())["id"]
+async def test_both_are_counted_under_one_name(ada: Owner, people: People) -> None:
+    own = (await ada.create())["id"]
     for way in ("", LONG):
-        await owner.client.get(f"{ROOT}/{own}{way}")
+        await ada.client.get(f"{ROOT}/{own}{way}")
     metrics = await (await people.browser(await people.administrator())).get("/metrics")
     [counted] = [
         line

@@ -14,8 +14,7 @@ from codehub.runtimes.protocols import Instance
 from codehub.settings import Settings
 from tests.contracts.runtime_kit import RuntimeKit, docker_kit
 from tests.runtimes.docker import tool_image
-from tests.web.api.people import People
-from tests.web.api.workspaces import ROOT, Owner, make_template
+from tests.web.api.workspaces import ROOT, Owner
 
 
 @pytest.fixture(scope="session")
@@ -28,12 +27,6 @@ def docker_image() -> Iterator[str]:
 def settings(settings: Settings) -> Settings:
     runtime = settings.runtime.model_copy(update={"kind": "docker", "docker_host": tool_image.HOST})
     return settings.model_copy(update={"runtime": runtime})
-
-
-@pytest.fixture
-async def ada(people: People, pool: asyncpg.Pool) -> Owner:
-    await make_template(pool)
-    return Owner(await people.program(await people.user("ada")), pool)
 
 
 @pytest.fixture
