@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Protocol
 from uuid import UUID
 
+from codehub.job.order import Order
 from codehub.model.conditions import Endpoint
 
 
@@ -131,6 +132,61 @@ class Volumes(Protocol):
 
     async def usage(self, name: str) -> int:
         """How many bytes it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobSpec:
+    """One run of the job program beside one volume, which it may write to only where it restores."""
+
+    name: str
+    workspace_id: UUID
+    op_id: UUID
+    epoch: int
+    volume: str
+    order: Order
+    """What to do, with paths of this machine: of the archive's own folder, or of the socket that leads to the store.
+    The runtime puts in the paths under which the job sees them, and the home's; the order is seen by nobody else."""
+
+
+class JobState(Enum):
+    RUNNING = "running"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as the runtime lists it, also after its end, until it is removed."""
+
+    name: str
+    workspace_id: UUID
+    op_id: UUID
+    epoch: int
+    volume: str
+    state: JobState
+    exit_code: int | None = None
+    """Once it has ended: what the program said (`job/faults.py`), or 128 and the signal that killed it."""
+
+
+class Jobs(Protocol):
+    """The job program, next to the volumes. It has no network but the way to the store, no other volume and the lowest
+    priority, and outlives whoever began it: a new leader finds it by its name."""
+
+    async def list(self, workspace_id: UUID | None = None) -> tuple[Job, ...]:
+        """Running and ended ones; whole, or an error."""
+
+    async def run(self, spec: JobSpec) -> None:
+        """Begin it. Under a name that is taken by the same operation it goes on, or has ended, as it was begun: there
+        is never a second one. A volume that is not there is `NotFound`, and never made."""
+
+    async def status(self, name: str) -> Job:
+        """How it stands; `NotFound` where there is none."""
+
+    def follow(self, name: str) -> AsyncGenerator[bytes, None]:
+        """Every line that it printed, from its first, as they come, until it has ended."""
+
+    async def remove(self, name: str) -> None:
+        """Kill it if it runs, and forget it. When this returns nothing of it touches the volume or the store any more;
+        gone already is fine."""
 
 
 class Runtime(Protocol):
