@@ -9,6 +9,7 @@ from codehub.model.conditions import Endpoint
 from codehub.model.templates import registry_of
 from codehub.runtimes.errors import ImageUnavailable, InUse, NotFound, RegistryAway, RuntimeAway, RuntimeFault
 from codehub.runtimes.memory_engine import Call, Container, Home, MemoryEngine
+from codehub.runtimes.memory_jobs import MemoryJobs
 from codehub.runtimes.protocols import (
     Instance,
     InstanceSpec,
@@ -33,6 +34,7 @@ class MemoryRuntime:
         self._engine = engine
         self.instances = MemoryInstances(engine, installation, fence)
         self.volumes = MemoryVolumes(engine, installation, fence)
+        self.jobs = MemoryJobs(engine, installation, fence)
 
     async def engine(self) -> str:
         async with self._engine.call(Call.ENGINE):
@@ -199,9 +201,11 @@ class MemoryVolumes:
             home = self._engine.homes.get(name)
             if home is None or home.installation != self._installation:
                 return
-            if any(each.spec.volume == name for each in self._engine.containers.values()):
+            holders = (*self._engine.containers.values(), *self._engine.disk.jobs.values())
+            if any(each.spec.volume == name for each in holders):
                 raise InUse(f"the volume {name} is in use")
             del self._engine.homes[name]
+            self._engine.disk.remove_home(name)
             self._engine.announce(self._installation, home.spec.workspace_id)
 
     async def usage(self, name: str) -> int:
@@ -209,4 +213,4 @@ class MemoryVolumes:
             home = self._engine.homes.get(name)
             if home is None or home.installation != self._installation:
                 raise NotFound(f"there is no volume {name}")
-            return home.used_bytes
+            return self._engine.disk.used_bytes(name)

@@ -1,17 +1,22 @@
 """The world behind the in-memory runtime: instances, homes and images, and switches for what can go wrong with them.
 
 Nothing here reads a clock or rolls a die, and all waiting goes through the `sleep` that it is given: the same calls in
-the same order give the same history, in virtual time as well as in real time."""
+the same order give the same history, in virtual time as well as in real time. Only jobs are real: they are processes
+on real folders."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
+from signal import SIGCONT, SIGKILL
 from uuid import UUID
 
+from codehub.job.order import Kind
 from codehub.runtimes.errors import RuntimeAway
-from codehub.runtimes.protocols import Instance, InstanceSpec, InstanceState, VolumeSpec
+from codehub.runtimes.memory_disk import JobProcess, MemoryDisk, Trip
+from codehub.runtimes.protocols import Instance, InstanceSpec, InstanceState, Job, VolumeSpec
 
 
 class Call(StrEnum):
@@ -26,6 +31,11 @@ class Call(StrEnum):
     CREATE_VOLUME = "volumes.create"
     DELETE_VOLUME = "volumes.delete"
     USAGE = "volumes.usage"
+    LIST_JOBS = "jobs.list"
+    RUN_JOB = "jobs.run"
+    JOB_STATUS = "jobs.status"
+    FOLLOW_JOB = "jobs.follow"
+    REMOVE_JOB = "jobs.remove"
     ENGINE = "engine"
 
 
@@ -70,7 +80,6 @@ class Container:
 class Home:
     installation: str
     spec: VolumeSpec
-    used_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +88,7 @@ class World:
 
     containers: tuple[tuple[str, Instance], ...]
     homes: tuple[Home, ...]
+    jobs: tuple[tuple[str, Job], ...]
 
 
 @dataclass
@@ -100,6 +110,9 @@ class MemoryEngine:
     identity: str = "engine-1"
     containers: dict[str, Container] = field(default_factory=dict)
     homes: dict[str, Home] = field(default_factory=dict)
+    disk: MemoryDisk = field(default_factory=MemoryDisk)
+    trips: list[Trip] = field(default_factory=list)
+    """Where jobs to come are held or killed; each for the first one that it fits."""
     watchers: dict[asyncio.Queue[UUID | None], str] = field(default_factory=dict)
     made: int = 0
     away: bool = False
@@ -139,6 +152,7 @@ class MemoryEngine:
         self.identity = f"engine-{self.made + 1}"
         self.containers.clear()
         self.homes.clear()
+        self.disk.clear()
         self.break_streams()
 
     def kill(self, workspace_id: UUID, exit_code: int = 137) -> None:
@@ -155,7 +169,27 @@ class MemoryEngine:
     def lose_volume(self, name: str) -> None:
         """Somebody removes it from outside, in use or not."""
         home = self.homes.pop(name)
+        self.disk.remove_home(name)
         self.announce(home.installation, home.spec.workspace_id)
+
+    def home(self, name: str) -> Path:
+        """The folder of a home, for whoever wants to put files there, as an IDE would."""
+        return self.disk.home(self.homes[name].spec.name)
+
+    def release_jobs(self, workspace_id: UUID) -> None:
+        """Those that a trip holds go on."""
+        for job in self._jobs_of(workspace_id):
+            job.send(SIGCONT)
+
+    def kill_jobs(self, workspace_id: UUID) -> None:
+        """They end, by somebody else's hand."""
+        for job in self._jobs_of(workspace_id):
+            job.send(SIGKILL)
+
+    def lose_jobs(self, workspace_id: UUID) -> None:
+        """Somebody removes them from outside."""
+        for job in self._jobs_of(workspace_id):
+            self.disk.remove_job(job.spec.name)
 
     # What the runtime stands on.
 
@@ -175,6 +209,7 @@ class MemoryEngine:
         return World(
             tuple((each.installation, each.seen) for each in self.containers.values()),
             tuple(self.homes.values()),
+            tuple((each.installation, each.seen) for each in self.disk.jobs.values()),
         )
 
     def shown(self) -> World:
@@ -203,6 +238,15 @@ class MemoryEngine:
         for queue, of in self.watchers.items():
             if of == installation:
                 queue.put_nowait(workspace_id)
+
+    def take_trip(self, kind: Kind) -> Trip | None:
+        trip = next((each for each in self.trips if each.kind is kind), None)
+        if trip:
+            self.trips.remove(trip)
+        return trip
+
+    def _jobs_of(self, workspace_id: UUID) -> list[JobProcess]:
+        return [each for each in self.disk.jobs.values() if each.spec.workspace_id == workspace_id]
 
     def _of(self, workspace_id: UUID) -> list[Container]:
         return [each for each in self.containers.values() if each.spec.workspace_id == workspace_id]

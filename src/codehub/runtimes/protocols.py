@@ -182,7 +182,7 @@ class Jobs(Protocol):
         """How it stands; `NotFound` where there is none."""
 
     def follow(self, name: str) -> AsyncGenerator[bytes, None]:
-        """Every line that it printed, from its first, as they come, until it has ended."""
+        """Every line that it printed, from its first, one at a time and as they come, until it has ended."""
 
     async def remove(self, name: str) -> None:
         """Kill it if it runs, and forget it. When this returns nothing of it touches the volume or the store any more;
@@ -198,6 +198,9 @@ class Runtime(Protocol):
 
     @property
     def volumes(self) -> Volumes: ...
+
+    @property
+    def jobs(self) -> Jobs: ...
 
     async def engine(self) -> str:
         """The identity of what the homes live on. Another identity than before means other homes, not lost ones."""

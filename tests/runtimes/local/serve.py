@@ -27,6 +27,9 @@ class Handler(SimpleHTTPRequestHandler):
 class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads = True
 
+    def handle_error(self, *_: object) -> None:
+        """Nothing either: a probe goes away when it has read the status, and that is no fault."""
+
 
 if code := os.environ.get("EXIT_CODE"):
     sys.exit(int(code))
