@@ -31,6 +31,10 @@ def test_what_is_not_known_of_one_thing_is_left_out() -> None:
             {"bytes": MIB, "total": 4 * MIB, "rate": MIB / 2, "eta": 6.0},
             "1.0 MiB of 4.0 MiB, 512.0 KiB/s, 6 s left",
         ),
+        (
+            {"bytes": MIB, "total": None, "rate": MIB / 2, "eta": None, "entries": 12345},
+            "1.0 MiB, 12,345 files, 512.0 KiB/s",
+        ),
     ],
 )
 def test_how_far_it_is_is_told_as_far_as_it_is_known(progress: dict[str, float | None], told: str) -> None:

@@ -122,7 +122,7 @@ async def redis(redis_url: str) -> AsyncIterator[Redis]:
 
 async def test_the_newest_word_is_kept_for_whoever_looks_later(redis: Redis, redis_prefix: Callable[[], str]) -> None:
     prefix = redis_prefix()
-    live = Live("pull", OP_ID, 5, 10, 2.5, 2.0, Waiting.SERVICE, Service.RUNTIME)
+    live = Live("pull", OP_ID, 5, 10, 2.5, 2.0, Waiting.SERVICE, Service.RUNTIME, 7)
     async with listening(redis, prefix) as ear:
         await PageEvents(redis, prefix, IDLE_POLICY).progress(OWNER_ID, WORKSPACE_ID, live)
         [heard] = await ear.until_on(str(OWNER_ID))

@@ -67,4 +67,5 @@ def to_live(note: bytes | str) -> Live:
         eta=said["eta"],
         waiting=Waiting(said["waiting"]) if said["waiting"] else None,
         service=Service(said["service"]) if said["service"] else None,
+        entries=said.get("entries"),  # a leader of the release before does not say it
     )

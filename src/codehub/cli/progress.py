@@ -80,11 +80,13 @@ def summary(workspace: Workspace) -> str:
 
 
 def figures_of(progress: dict[str, Any]) -> str:
-    """Bytes, rate and time that is left, as far as they are known."""
-    done, total, rate, eta = (progress.get(name) for name in ("bytes", "total", "rate", "eta"))
+    """Bytes, files, rate and time that is left, as far as they are known."""
+    done, total, rate, eta, entries = (progress.get(name) for name in ("bytes", "total", "rate", "eta", "entries"))
     if done is None:
         return ""
     parts = [f"{told_size(done)} of {told_size(total)}" if total else told_size(done)]
+    if entries:
+        parts.append(f"{entries:,} files")
     if rate:
         parts.append(f"{told_size(rate)}/s")
     if eta is not None:

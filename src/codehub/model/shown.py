@@ -72,6 +72,8 @@ class Live:
     waiting: Waiting | None = None
     service: Service | None = None
     """Which one is waited for."""
+    entries: int | None = None
+    """Files, folders and links that are done, where a home is moved."""
 
 
 class Action(StrEnum):

@@ -41,6 +41,7 @@ class Progress(_Shown):
     eta: float | None = Field(description="Seconds that are left, at this rate.")
     waiting: Waiting | None = Field(description="What is waited for.")
     service: Service | None = Field(description="The service that is waited for, where it is one.")
+    entries: int | None = Field(description="Files, folders and links that are done, where a home is moved.")
 
 
 class OperationUnderWay(_Shown):
