@@ -201,8 +201,7 @@ class MemoryVolumes:
             home = self._engine.homes.get(name)
             if home is None or home.installation != self._installation:
                 return
-            holders = (*self._engine.containers.values(), *self._engine.disk.jobs.values())
-            if any(each.spec.volume == name for each in holders):
+            if name in self._engine.held_homes():
                 raise InUse(f"the volume {name} is in use")
             del self._engine.homes[name]
             self._engine.disk.remove_home(name)

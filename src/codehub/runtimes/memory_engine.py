@@ -215,6 +215,11 @@ class MemoryEngine:
     def shown(self) -> World:
         return self.stale or self.world()
 
+    def held_homes(self) -> set[str]:
+        """Those that an instance or a job holds, also one that has ended."""
+        instances = {each.spec.volume for each in self.containers.values()}
+        return instances | {each.spec.volume for each in self.disk.jobs.values()}
+
     def behaviour(self, container: Container) -> Behaviour:
         spec = container.spec
         return self.behaviours.get(spec.workspace_id) or self.behaviours.get(spec.image) or Behaviour()
