@@ -76,6 +76,12 @@ LATER_QUESTIONS = {
         """SELECT id FROM workspaces WHERE deleted_at IS NULL AND (created_at, id) < (now(), gen_random_uuid())
            ORDER BY created_at DESC, id DESC LIMIT 50""",
     ),
+    "deleted of one owner": (
+        "workspaces_gone",
+        """SELECT id FROM workspaces WHERE owner_user_id = (SELECT id FROM users LIMIT 1) AND deleted_at IS NOT NULL
+           ORDER BY created_at, id LIMIT 50""",
+    ),
+    "standing on an archive": ("workspaces_by_archive", "SELECT id FROM workspaces WHERE archive_key = ANY ('{a,b}')"),
 }
 """What the API, the TTL runner and the metrics will ask."""
 

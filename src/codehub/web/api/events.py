@@ -106,9 +106,9 @@ async def stream_events(
 
     First `snapshot` (`{workspaces, part, complete}`; where there are many, in parts from 1 on until `complete`), then
     `workspace_updated` (the whole workspace), `workspace_deleted` (`{id}`) and `workspace_progress` (`{id, stage,
-    bytes, total, rate, eta, waiting, service, entries}`) as they happen, and `heartbeat` when nothing does. After a `resync`,
-    which says that something may have been missed, a new `snapshot` follows by itself. A stream that ends, for
-    whatever reason, is to be opened again: it begins with a snapshot, so `Last-Event-ID` is not needed."""
+    bytes, total, rate, eta, waiting, service, entries}`) as they happen, and `heartbeat` when nothing does. After a
+    `resync`, which says that something may have been missed, a new `snapshot` follows by itself. A stream that ends,
+    for whatever reason, is to be opened again: it begins with a snapshot, so `Last-Event-ID` is not needed."""
     if everyones and not caller.administers:
         raise ScopeMissing("Only an administrator may do this.")
     metrics: Metrics = request.app.state.process.metrics
