@@ -27,6 +27,9 @@ ROWS = {
         VALUES ($1, $1, 1, 'key', 7, 'sha256:0', 3, $1)
     """,
     "orphans": "INSERT INTO orphans (kind, key, workspace_id) VALUES ('volume', 'a volume', $1)",
+    "gc_rounds": "INSERT INTO gc_rounds (id) VALUES ($1)",
+    "home_counter": "INSERT INTO home_counter (value) SELECT 0 WHERE $1::uuid IS NOT NULL",
+    "home_counter_marks": "INSERT INTO home_counter_marks (id, value) VALUES ($1, 7)",
     "system_locks": "INSERT INTO system_locks VALUES ('coordinator:wc', $1::uuid::text, 1, now(), false)",
     "observer_state": "INSERT INTO observer_state VALUES ('volumes', now(), $1::uuid::text)",
     "sessions": "INSERT INTO sessions (id, user_id, secret_hash, address, expires_at) VALUES ($1, $1, '', '', now())",

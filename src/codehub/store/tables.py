@@ -235,6 +235,41 @@ class OrphanRow(SQLModel, table=True):
     first_seen: datetime = _moment(nullable=False)
 
 
+class GcRoundRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "gc_rounds"
+
+    id: UUID = Field(primary_key=True)
+    asked_at: datetime = _moment(nullable=False)
+    asked_by: str | None = None
+    began_at: datetime | None = _moment()
+    ended_at: datetime | None = _moment()
+    seen: int
+    kept: Json = _json(nullable=False)
+    waiting: int
+    deleted: Json = _json(nullable=False)
+    pruned: Json = _json(nullable=False)
+    due: int
+    halted: str | None = None
+    confirmed_at: datetime | None = _moment()
+    confirmed_by: str | None = None
+    failed: str | None = None
+
+
+class HomeCounterRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "home_counter"
+
+    single_row: bool = Field(primary_key=True)
+    value: int = Field(sa_type=BigInteger)
+
+
+class HomeCounterMarkRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "home_counter_marks"
+
+    id: UUID = Field(primary_key=True)
+    value: int = Field(sa_type=BigInteger)
+    made_at: datetime = _moment(nullable=False)
+
+
 class SystemLockRow(SQLModel, table=True):
     __tablename__: ClassVar[str] = "system_locks"
 
@@ -267,5 +302,8 @@ workspaces = SQLModel.metadata.tables["workspaces"]
 workspace_events = SQLModel.metadata.tables["workspace_events"]
 archives = SQLModel.metadata.tables["archives"]
 orphans = SQLModel.metadata.tables["orphans"]
+gc_rounds = SQLModel.metadata.tables["gc_rounds"]
+home_counter = SQLModel.metadata.tables["home_counter"]
+home_counter_marks = SQLModel.metadata.tables["home_counter_marks"]
 system_locks = SQLModel.metadata.tables["system_locks"]
 observer_state = SQLModel.metadata.tables["observer_state"]
