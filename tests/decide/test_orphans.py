@@ -5,7 +5,17 @@ from uuid import UUID
 
 import pytest
 
-from codehub.decide.orphans import CollectPolicy, Found, Generation, Kept, OrphanKind, Round, collect
+from codehub.decide.orphans import (
+    CollectPolicy,
+    Found,
+    Generation,
+    Ground,
+    Kept,
+    OrphanKind,
+    Round,
+    collect,
+    named_archives,
+)
 from codehub.model.conditions import Condition, Conditions
 from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
 from codehub.model.workspace import RequestKind, Workspace, archive_key
@@ -51,15 +61,32 @@ def generation(number: int, *, kept: bool = False, workspace_id: UUID = WORKSPAC
     return Generation(archive_key(workspace_id, UUID(int=number)), workspace_id, after(60 * number), kept)
 
 
-def why_kept(found: Found, *rows: Workspace, generations: tuple[Generation, ...] = ()) -> str | None:
+def ground(
+    *rows: Workspace,
+    generations: tuple[Generation, ...] = (),
+    whole: tuple[str, ...] = (HOME, KEY),
+    shared: bool = False,
+) -> Ground:
+    """These rows, and a look that found the home and the archive that they name."""
+    named = named_archives(rows, generations, POLICY, T0)
+    return Ground({row.id: row for row in rows}, named, frozenset(whole), shared)
+
+
+def judged(found: Found, on: Ground) -> str | None:
     """What protects the thing in a round where its grace is long over; None where it is taken."""
-    round_ = collect([found], {row.id: row for row in rows}, generations, {found: after(-(10**8))}, POLICY, T0)
+    round_ = collect([found], on, {found: after(-(10**8))}, POLICY, T0)
     if round_.take:
-        assert round_ == Round(take=(found,), note=(), forget=(), keep=(), halted=None)
+        assert round_ == Round(take=(found,), note=(), wait=(), forget=(), keep=(), due=1, halted=None)
         return None
     (kept,) = round_.keep
-    assert round_ == Round(take=(), note=(), forget=(found,), keep=(Kept(found, kept.why),), halted=None)
+    assert round_ == Round(
+        take=(), note=(), wait=(), forget=(found,), keep=(Kept(found, kept.why),), due=0, halted=None
+    )
     return kept.why
+
+
+def why_kept(found: Found, *rows: Workspace, generations: tuple[Generation, ...] = ()) -> str | None:
+    return judged(found, ground(*rows, generations=generations))
 
 
 class TestArchives:
@@ -217,6 +244,57 @@ class TestVolumes:
         assert why_kept(Found(OrphanKind.VOLUME, OLD, STRANGER), standby()) == "nobody knows whose home it is"
 
 
+class TestTheLookOfThisRound:
+    """An older look may have been right: a volume goes by what was seen just now as well."""
+
+    def test_an_older_incarnation_stays_where_the_home_is_not_listed(self) -> None:
+        assert judged(VOLUME, ground(standby(), whole=(KEY,))) == "it may hold the only copy of a home"
+
+    def test_one_that_was_let_go_of_stays_where_the_archive_or_its_marker_is_not_listed(self) -> None:
+        assert judged(VOLUME, ground(archived(), whole=(HOME,))) == "it may hold the only copy of a home"
+
+    def test_a_home_that_stands_elsewhere_needs_no_archive(self) -> None:
+        assert judged(VOLUME, ground(standby(), whole=(HOME,))) is None
+
+    def test_an_archived_home_needs_no_volume(self) -> None:
+        assert judged(VOLUME, ground(archived(), whole=(KEY,))) is None
+
+
+class TestSharedStores:
+    """Two installations on one store know nothing of each other's rows."""
+
+    OTHERS = "another installation keeps archives in this store, and it may be one of those"
+
+    @pytest.mark.parametrize("kind", [OrphanKind.ARCHIVE, OrphanKind.UPLOAD])
+    def test_what_has_no_row_stays(self, kind: OrphanKind) -> None:
+        found = Found(kind, "other", STRANGER)
+        assert judged(found, ground(archived(), shared=True)) == self.OTHERS
+        assert judged(found, ground(archived())) is None
+
+    @pytest.mark.parametrize("kind", [OrphanKind.ARCHIVE, OrphanKind.UPLOAD])
+    def test_what_is_known_to_be_ours_goes(self, kind: OrphanKind) -> None:
+        assert judged(Found(kind, "other", WORKSPACE_ID), ground(archived(), shared=True)) is None
+
+    def test_containers_and_jobs_carry_the_label_of_their_installation(self) -> None:
+        for kind in (OrphanKind.CONTAINER, OrphanKind.JOB):
+            assert judged(Found(kind, "other", STRANGER), ground(shared=True)) is None
+
+
+@pytest.mark.parametrize("kind", [OrphanKind.UPLOAD, OrphanKind.JOB])
+class TestUploadsAndJobs:
+    def test_one_without_a_row_goes(self, kind: OrphanKind) -> None:
+        assert why_kept(Found(kind, "left behind", STRANGER), running()) is None
+
+    @pytest.mark.parametrize("operation", [operation for operation in Operation if operation is not Operation.NONE])
+    def test_it_stays_during_an_operation(self, kind: OrphanKind, operation: Operation) -> None:
+        found = Found(kind, "left behind", WORKSPACE_ID)
+        assert why_kept(found, standby(operation=operation)) == "an operation is under way"
+
+    @pytest.mark.parametrize("phase", Phase)
+    def test_it_goes_where_nothing_is_being_done(self, kind: OrphanKind, phase: Phase) -> None:
+        assert why_kept(Found(kind, "left behind", WORKSPACE_ID), standby(phase=phase)) is None
+
+
 class TestContainers:
     def test_one_without_a_row_goes(self) -> None:
         assert why_kept(Found(OrphanKind.CONTAINER, "container-9", STRANGER), running()) is None
@@ -237,24 +315,24 @@ class TestRounds:
 
     def test_what_is_unprotected_for_the_first_time_is_noted_and_not_taken(self) -> None:
         orphans = self.orphans(2)
-        expected = Round(take=(), note=tuple(orphans), forget=(), keep=(), halted=None)
-        assert collect(orphans, {}, (), {}, POLICY, T0) == expected
+        expected = Round(take=(), note=tuple(orphans), wait=(), forget=(), keep=(), due=0, halted=None)
+        assert collect(orphans, ground(), {}, POLICY, T0) == expected
 
     def test_before_its_grace_is_over_it_is_neither_taken_nor_noted_again(self) -> None:
-        round_ = collect(self.orphans(1), {}, (), self.noted(1), POLICY, T0 + GRACE - timedelta(microseconds=1))
-        assert round_ == Round(take=(), note=(), forget=(), keep=(), halted=None)
+        round_ = collect(self.orphans(1), ground(), self.noted(1), POLICY, T0 + GRACE - timedelta(microseconds=1))
+        assert round_ == Round(take=(), note=(), wait=tuple(self.orphans(1)), forget=(), keep=(), due=0, halted=None)
 
     def test_when_its_grace_is_over_it_is_taken(self) -> None:
-        round_ = collect(self.orphans(1), {}, (), self.noted(1), POLICY, T0 + GRACE)
-        assert round_ == Round(take=tuple(self.orphans(1)), note=(), forget=(), keep=(), halted=None)
+        round_ = collect(self.orphans(1), ground(), self.noted(1), POLICY, T0 + GRACE)
+        assert round_ == Round(take=tuple(self.orphans(1)), note=(), wait=(), forget=(), keep=(), due=1, halted=None)
 
     def test_what_is_gone_is_forgotten(self) -> None:
-        round_ = collect([], {}, (), self.noted(1), POLICY, T0)
-        assert round_ == Round(take=(), note=(), forget=tuple(self.orphans(1)), keep=(), halted=None)
+        round_ = collect([], ground(), self.noted(1), POLICY, T0)
+        assert round_ == Round(take=(), note=(), wait=(), forget=tuple(self.orphans(1)), keep=(), due=0, halted=None)
 
     @pytest.mark.parametrize(("due", "found"), [(3, 3), (3, 79), (4, 80), (4, 99), (5, 100), (50, 1000)])
     def test_a_round_takes_up_to_its_share_and_three_in_any_case(self, due: int, found: int) -> None:
-        round_ = collect(self.orphans(found), {}, (), self.noted(due), POLICY, T0 + GRACE)
+        round_ = collect(self.orphans(found), ground(), self.noted(due), POLICY, T0 + GRACE)
         assert round_.take == tuple(self.orphans(due))
         assert round_.halted is None
 
@@ -262,20 +340,31 @@ class TestRounds:
         ("due", "found", "allowed"), [(4, 4, 3), (4, 79, 3), (5, 80, 4), (5, 99, 4), (6, 100, 5), (51, 1000, 50)]
     )
     def test_a_round_that_would_take_more_takes_nothing_and_says_so(self, due: int, found: int, allowed: int) -> None:
-        round_ = collect(self.orphans(found), {}, (), self.noted(due), POLICY, T0 + GRACE)
+        round_ = collect(self.orphans(found), ground(), self.noted(due), POLICY, T0 + GRACE)
         assert round_.take == ()
+        assert round_.due == due
         assert round_.note == tuple(self.orphans(found)[due:])
         assert round_.halted == f"{due} of {found} would be deleted, more than the {allowed} that one round may take"
 
     def test_a_thing_that_a_listing_names_twice_counts_once(self) -> None:
-        round_ = collect(self.orphans(4) * 20, {}, (), self.noted(4), POLICY, T0 + GRACE)
+        round_ = collect(self.orphans(4) * 20, ground(), self.noted(4), POLICY, T0 + GRACE)
         assert round_.halted == "4 of 4 would be deleted, more than the 3 that one round may take"
 
     def test_what_is_protected_again_loses_its_note(self) -> None:
-        round_ = collect([ARCHIVE], {WORKSPACE_ID: archived()}, (), {ARCHIVE: after(-(10**8))}, POLICY, T0)
+        round_ = collect([ARCHIVE], ground(archived()), {ARCHIVE: after(-(10**8))}, POLICY, T0)
         assert round_.forget == (ARCHIVE,)
         assert round_.keep == (Kept(ARCHIVE, "it is the current archive"),)
 
     def test_an_installation_may_allow_more_in_any_round(self) -> None:
         policy = CollectPolicy(GRACE, 0.05, 3, timedelta(days=7), always_allowed=4)
-        assert len(collect(self.orphans(4), {}, (), self.noted(4), policy, T0 + GRACE).take) == 4
+        assert len(collect(self.orphans(4), ground(), self.noted(4), policy, T0 + GRACE).take) == 4
+
+    def test_an_administrator_allows_as_many_as_were_due_for_one_round(self) -> None:
+        six, policy = self.orphans(100), POLICY
+        assert len(collect(six, ground(), self.noted(6), policy, T0 + GRACE, confirmed=6).take) == 6
+        halted = collect(six, ground(), self.noted(7), policy, T0 + GRACE, confirmed=6)
+        assert halted.take == ()
+        assert halted.halted == "7 of 100 would be deleted, more than the 6 that one round may take"
+
+    def test_what_was_confirmed_takes_nothing_from_the_share(self) -> None:
+        assert len(collect(self.orphans(100), ground(), self.noted(5), POLICY, T0 + GRACE, confirmed=1).take) == 5

@@ -1,7 +1,7 @@
 """What the collector may take (contract 9). When in doubt, nothing."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from math import floor
@@ -15,13 +15,16 @@ from codehub.model.workspace import Workspace, archive_key
 
 class OrphanKind(StrEnum):
     ARCHIVE = "archive"
+    UPLOAD = "upload"
     VOLUME = "volume"
     CONTAINER = "container"
+    JOB = "job"
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Something that exists outside: an archive by its key, a volume by its name, a container by its id."""
+    """Something that exists outside: an archive by its key, an unfinished upload by key and upload id, a volume or a
+    job by its name, a container by its id."""
 
     kind: OrphanKind
     key: str
@@ -47,6 +50,20 @@ class CollectPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class Ground:
+    """What it is decided by whether something has to stay."""
+
+    workspaces: Mapping[UUID, Workspace]
+    """Those that something was made for, as far as a row knows them."""
+    named: Mapping[str, str]
+    """The archives that something points to, and what (`named_archives`)."""
+    whole: Collection[str] = field(default=frozenset(), repr=False)
+    """The volumes, and the archives with their markers, that this very round has seen."""
+    shared: bool = False
+    """Whether another installation keeps its archives in the same store."""
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
     found: Found
     why: str
@@ -59,38 +76,43 @@ class Round:
 
     take: tuple[Found, ...]
     note: tuple[Found, ...]
+    wait: tuple[Found, ...]
+    """Unprotected and noted, but still in its grace."""
     forget: tuple[Found, ...]
     keep: tuple[Kept, ...]
+    due: int
+    """How many would go if nothing halted the round."""
     halted: str | None
     """Why nothing is taken although something could be: an administrator has to look."""
 
 
 def collect(
-    found: Sequence[Found],
-    workspaces: Mapping[UUID, Workspace],
-    generations: Sequence[Generation],
+    found: Iterable[Found],
+    ground: Ground,
     noted: Mapping[Found, datetime],
     policy: CollectPolicy,
     now: datetime,
+    confirmed: int = 0,
 ) -> Round:
     """Decide over everything that was found in whole listings. The caller decides again in the transaction that
-    deletes, with rows read there."""
-    named = named_archives(workspaces.values(), generations, policy, now)
-    reasons = {each: protection(each, workspaces.get(each.workspace_id), named, policy, now) for each in found}
+    deletes, with rows read there. `confirmed`: so many an administrator has allowed for this one round."""
+    reasons = {each: protection(each, ground, policy, now) for each in found}
     unprotected = [each for each, why in reasons.items() if why is None]
     due = tuple(each for each in unprotected if each in noted and now - noted[each] >= policy.grace)
-    halted = _halt(len(due), len(reasons), policy)
+    halted = _halt(len(due), len(reasons), policy, confirmed)
     return Round(
         take=() if halted else due,
         note=tuple(each for each in unprotected if each not in noted),
+        wait=tuple(each for each in unprotected if each in noted and now - noted[each] < policy.grace),
         forget=tuple(each for each in noted if each not in reasons or reasons[each] is not None),
         keep=tuple(Kept(each, why) for each, why in reasons.items() if why is not None),
+        due=len(due),
         halted=halted,
     )
 
 
-def _halt(due: int, found: int, policy: CollectPolicy) -> str | None:
-    allowed = max(policy.always_allowed, floor(found * policy.max_share))
+def _halt(due: int, found: int, policy: CollectPolicy, confirmed: int) -> str | None:
+    allowed = max(policy.always_allowed, floor(found * policy.max_share), confirmed)
     if due <= allowed:
         return None
     return f"{due} of {found} would be deleted, more than the {allowed} that one round may take"
@@ -99,7 +121,8 @@ def _halt(due: int, found: int, policy: CollectPolicy) -> str | None:
 def named_archives(
     workspaces: Iterable[Workspace], generations: Sequence[Generation], policy: CollectPolicy, now: datetime
 ) -> dict[str, str]:
-    """The keys that something points to, and what. By key, not by prefix: a fork stands on its source's archive."""
+    """The keys that something points to, and what. By key, not by prefix: a fork stands on its source's archive. The
+    generations are those of these workspaces, and others do no harm."""
     named = {}
     by_workspace: dict[UUID, list[Generation]] = {}
     for generation in sorted(generations, key=lambda each: each.made_at, reverse=True):
@@ -120,34 +143,48 @@ def named_archives(
     return named
 
 
-def protection(
-    found: Found, workspace: Workspace | None, named: Mapping[str, str], policy: CollectPolicy, now: datetime
-) -> str | None:
-    """Why this must stay, in words for people; None where nothing protects it. `workspace` is the one that the thing
-    was made for, None where no row knows it."""
+def protection(found: Found, ground: Ground, policy: CollectPolicy, now: datetime) -> str | None:
+    """Why this must stay, in words for people; None where nothing protects it."""
+    workspace = ground.workspaces.get(found.workspace_id)
     match found.kind:
         case OrphanKind.ARCHIVE:
-            return named.get(found.key) or _archive_protection(workspace, policy, now)
+            return ground.named.get(found.key) or _archive_protection(workspace, ground, policy, now)
+        case OrphanKind.UPLOAD:
+            return _others(ground) if workspace is None else _under_way(workspace)
         case OrphanKind.VOLUME:
-            return _volume_protection(found, workspace)
+            return _volume_protection(found, workspace, ground)
         case OrphanKind.CONTAINER:
             return None if workspace is None else "its workspace is the controller's to clean up"
+        case OrphanKind.JOB:
+            return None if workspace is None else _under_way(workspace)
 
 
-def _archive_protection(workspace: Workspace | None, policy: CollectPolicy, now: datetime) -> str | None:
+def _archive_protection(
+    workspace: Workspace | None, ground: Ground, policy: CollectPolicy, now: datetime
+) -> str | None:
     if workspace is None:
-        return None
+        return _others(ground)
     if workspace.deleted_at is not None:
         return "its workspace can still be brought back" if _can_be_brought_back(workspace, policy, now) else None
     return "its workspace is in ERROR" if workspace.phase is Phase.ERROR else None
+
+
+def _others(ground: Ground) -> str | None:
+    """Nobody here knows whose it is."""
+    return "another installation keeps archives in this store, and it may be one of those" if ground.shared else None
+
+
+def _under_way(workspace: Workspace) -> str | None:
+    return None if workspace.operation is Operation.NONE else "an operation is under way"
 
 
 def _can_be_brought_back(workspace: Workspace, policy: CollectPolicy, now: datetime) -> bool:
     return workspace.deleted_at is not None and now - workspace.deleted_at < policy.undelete_window
 
 
-def _volume_protection(found: Found, workspace: Workspace | None) -> str | None:
-    """A volume goes only where its workspace was seen to have its home elsewhere, or where all it had is deleted."""
+def _volume_protection(found: Found, workspace: Workspace | None, ground: Ground) -> str | None:
+    """A volume goes only where its workspace was seen to have its home elsewhere, in this round too, or where all it
+    had is deleted."""
     if workspace is None:
         return "nobody knows whose home it is"
     if workspace.home_volume == found.key:
@@ -159,5 +196,7 @@ def _volume_protection(found: Found, workspace: Workspace | None) -> str | None:
     if workspace.phase is Phase.ERROR:
         return "its workspace is in ERROR"
     seen = view(workspace)
-    home = seen.archive if workspace.home_volume is None else seen.volume
-    return None if home is Status.TRUE else "it may hold the only copy of a home"
+    home, status = (
+        (workspace.archive_key, seen.archive) if workspace.home_volume is None else (workspace.home_volume, seen.volume)
+    )
+    return None if status is Status.TRUE and home in ground.whole else "it may hold the only copy of a home"
