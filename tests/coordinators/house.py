@@ -2,31 +2,36 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
+from pathlib import Path
 from typing import Any, Self, TypeVar
 from uuid import UUID, uuid4
 
+from pydantic import BaseModel
 from redis.asyncio import Redis
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from codehub.archives.directory import DirectoryStore
+from codehub.archives.object_store import ObjectStore
 from codehub.bus.connect import connect
 from codehub.bus.hints import Hints
 from codehub.bus.page_events import PageEvents
+from codehub.coordinators.archive_look import StoreLook
 from codehub.coordinators.installation import Parts, assemble
 from codehub.coordinators.leadership import Fence
 from codehub.coordinators.supervisor import Supervisor
 from codehub.coordinators.workspace_controller import WorkspaceController
 from codehub.decide.idle import IdlePolicy
-from codehub.model.sightings import SeenArchive
 from codehub.model.states import Desired, Phase
 from codehub.model.workspace import Request, RequestKind, Workspace
 from codehub.runtimes.memory import MemoryRuntime
 from codehub.runtimes.memory_engine import MemoryEngine
 from codehub.runtimes.protocols import Runtime
-from codehub.settings.groups import CoordinatorConfig, ReconcilerConfig
+from codehub.settings.groups import ArchiveConfig, CoordinatorConfig, ReconcilerConfig, RetentionConfig
 from codehub.store.engine import single
 from codehub.store.rows import WORKSPACE_COLUMNS, to_workspace
 from codehub.store.wishes import Because, NewWorkspace, create_workspace, place_request, wish
@@ -39,11 +44,6 @@ IMAGE = "ide"
 INSTALLATION = "house"
 IDLE_POLICY = IdlePolicy(standby_after_seconds=600, archive_after_seconds=1800)
 _TEMPLATE = text("INSERT INTO templates (id, name, image_ref, status, port) VALUES (:id, :name, :image, 'ready', 80)")
-
-
-class NoArchives:
-    async def look(self, keys: Sequence[str], looked_at: datetime) -> Sequence[SeenArchive]:  # noqa: ARG002
-        return []
 
 
 @dataclass
@@ -69,6 +69,7 @@ class House:
     pool: AsyncEngine
     owner: UUID
     template: UUID
+    store: ObjectStore
     engine: MemoryEngine = field(default_factory=lambda: MemoryEngine(images={IMAGE}))
     replicas: list[Replica] = field(default_factory=list)
     metrics: Metrics = field(default_factory=fresh)
@@ -79,7 +80,8 @@ class House:
     async def open(cls, database_url: str, redis_url: str, prefix: str) -> AsyncIterator[Self]:
         redis = connect(redis_url)
         pool = single(database_url, "tests")
-        house = cls(database_url, redis, prefix, pool, uuid4(), uuid4())
+        archives = tempfile.TemporaryDirectory()
+        house = cls(database_url, redis, prefix, pool, uuid4(), uuid4(), DirectoryStore(Path(archives.name)))
         async with pool.begin() as connection:
             await connection.execute(
                 text("INSERT INTO users (id, login, password_hash) VALUES (:id, 'ann', '')"), {"id": house.owner}
@@ -92,27 +94,36 @@ class House:
                 await replica.stop()
             await pool.dispose()
             await redis.aclose()
+            archives.cleanup()
 
     def runtime(self, fence: Callable[[], None]) -> Runtime:
         """What one replica runs workspaces on."""
         return MemoryRuntime(self.engine, INSTALLATION, fence)
 
-    def replica(self, **settings: Any) -> Replica:  # noqa: ANN401 (any setting of the two groups)
+    def replica(self, **settings: Any) -> Replica:  # noqa: ANN401 (any setting of these groups)
         """Start the coordinators of one more process."""
         fence = Fence()
         runtime = self.runtime(fence.check)
         quick = {"idle_interval": 1, "active_interval": 0.2, "initial_delay_max": 0, "retry_interval": 0.1}
-        mine = {name: value for name, value in settings.items() if name in CoordinatorConfig.model_fields}
-        theirs = {name: value for name, value in settings.items() if name in ReconcilerConfig.model_fields}
+
+        def given(group: type[BaseModel]) -> dict[str, Any]:
+            return {name: value for name, value in settings.items() if name in group.model_fields}
+
         parts = Parts(
             database_url=self.database_url,
             hints=Hints(self.redis, f"{self.prefix}:wake"),
             pages=PageEvents(self.redis, f"{self.prefix}:sse", IDLE_POLICY),
             runtime=runtime,
             fence=fence,
-            archives=NoArchives(),
-            coordinator=CoordinatorConfig(**{"node_id": f"replica-{len(self.replicas)}", **quick, **mine}),
-            reconciler=ReconcilerConfig(**{"retry_backoff": 0.1, **theirs}),
+            archives=StoreLook(self.store),
+            store=self.store,
+            installation=INSTALLATION,
+            coordinator=CoordinatorConfig(
+                **{"node_id": f"replica-{len(self.replicas)}", **quick, **given(CoordinatorConfig)}
+            ),
+            reconciler=ReconcilerConfig(**{"retry_backoff": 0.1, **given(ReconcilerConfig)}),
+            archive=ArchiveConfig(**given(ArchiveConfig)),
+            retention=RetentionConfig(**given(RetentionConfig)),
             metrics=self.metrics,
             traces=self.traces,
         )

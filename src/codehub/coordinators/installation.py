@@ -6,6 +6,7 @@ from datetime import timedelta
 from functools import partial
 
 from codehub import clock
+from codehub.archives.object_store import ObjectStore
 from codehub.bus.hints import Hints, Listener
 from codehub.bus.page_events import PageEvents
 from codehub.coordinators.event_listener import EventListener
@@ -20,7 +21,7 @@ from codehub.coordinators.workspace_controller import Slots, WorkspaceController
 from codehub.decide.retry import RetryPolicy
 from codehub.model.states import Operation
 from codehub.runtimes.protocols import Runtime
-from codehub.settings.groups import CoordinatorConfig, ReconcilerConfig
+from codehub.settings.groups import ArchiveConfig, AuthConfig, CoordinatorConfig, ReconcilerConfig, RetentionConfig
 from codehub.store.feed import PostgresFeed
 from codehub.store.observer import PostgresObserver
 from codehub.store.protocols import Seat
@@ -41,8 +42,15 @@ class Parts:
     """Its fence must be `fence.check`."""
     fence: Fence
     archives: ArchiveLook
+    store: ObjectStore
+    """Where the archives are that `archives` looks at."""
+    installation: str
+    """What this installation's containers, volumes and marks are labelled with."""
     coordinator: CoordinatorConfig
     reconciler: ReconcilerConfig
+    archive: ArchiveConfig = field(default_factory=ArchiveConfig)
+    retention: RetentionConfig = field(default_factory=RetentionConfig)
+    auth: AuthConfig = field(default_factory=AuthConfig)
     metrics: Metrics = field(default_factory=fresh)
     traces: Traces = field(default_factory=Traces)
 

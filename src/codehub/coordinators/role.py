@@ -72,8 +72,13 @@ class CoordinatorRole:
                     runtime=runtime,
                     fence=fence,
                     archives=StoreLook(self.archive_store),
+                    store=self.archive_store,
+                    installation=installation,
                     coordinator=self.settings.coordinator,
                     reconciler=self.settings.reconciler,
+                    archive=self.settings.archive,
+                    retention=self.settings.retention,
+                    auth=self.settings.auth,
                     metrics=self.metrics,
                     traces=self.traces,
                 )
