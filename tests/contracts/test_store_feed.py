@@ -5,11 +5,13 @@ from uuid import uuid4
 import pytest
 
 from codehub.model.conditions import Conditions
+from codehub.model.plans import GiveUp
+from codehub.model.shown import Restorable
 from codehub.model.states import Desired
 from codehub.store.protocols import Channel, ControllerStore, Notice, Observed, ObserverStore, SeatLost
 from tests.contracts.store_backends import Backend
 from tests.contracts.store_ear import Ear
-from tests.contracts.store_lives import done, provisioning
+from tests.contracts.store_lives import BROKEN, archive_verified, archived, done, provisioning
 
 
 @pytest.fixture
@@ -65,6 +67,27 @@ async def test_rows_are_shown_as_people_see_them(backend: Backend, ear: Ear) -> 
         "NONE",
     )
     assert shown.revision == 2
+
+
+async def test_a_workspace_is_shown_with_its_archive(backend: Backend, controller: ControllerStore, ear: Ear) -> None:
+    row = await archive_verified(backend, controller)
+    [shown] = await ear.feed.shown([row.id])
+    assert shown.archive is not None
+    assert (shown.archive.number, shown.archive.size, shown.archive.entries) == (1, 7, 3)
+    assert shown.restorable is None
+
+
+async def test_in_error_it_is_told_which_archives_are_left(
+    backend: Backend, controller: ControllerStore, ear: Ear
+) -> None:
+    """With a volume the archive is one to choose, without one it is itself what was lost."""
+    at_home = done(await controller.give_up(await archive_verified(backend, controller), GiveUp(BROKEN, 3)))
+    [shown] = await ear.feed.shown([at_home.id])
+    assert shown.archive is not None
+    assert shown.restorable == Restorable(1, shown.archive.made_at)
+    lost = done(await controller.give_up(await archived(backend, controller), GiveUp(BROKEN, 3)))
+    [shown] = await ear.feed.shown([lost.id])
+    assert (shown.archive is not None, shown.restorable) == (True, None)
 
 
 async def test_deleted_workspaces_are_not_shown(backend: Backend, ear: Ear) -> None:

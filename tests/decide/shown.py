@@ -1,17 +1,19 @@
 """Workspaces as people are shown them, in as few words as a test should need."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from codehub.decide.idle import IdlePolicy
 from codehub.model.plans import Waiting
-from codehub.model.shown import Live, ShownWorkspace
+from codehub.model.shown import Live, ShownArchive, ShownWorkspace
 from codehub.model.states import Desired, ImageState, Operation, Phase, Service
 from tests.decide.builders import OP_ID, OWNER_ID, WORKSPACE_ID, after
 
 TEMPLATE_ID = UUID(int=7)
-IDLE_POLICY = IdlePolicy(standby_after_seconds=600, archive_after_seconds=3600)
+IDLE_POLICY = IdlePolicy(standby_after_seconds=600, archive_after_seconds=3600, undelete_window=timedelta(days=7))
+ARCHIVE = ShownArchive(number=3, made_at=after(-7200), size=100_000_000, entries=12_345)
 
 _STOPPED = ShownWorkspace(
     id=WORKSPACE_ID,
@@ -48,6 +50,9 @@ _STOPPED = ShownWorkspace(
     created_at=after(-3600),
     updated_at=after(0),
     revision=1,
+    deleted_at=None,
+    archive=None,
+    restorable=None,
 )
 
 

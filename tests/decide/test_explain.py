@@ -9,11 +9,11 @@ import pytest
 from codehub.decide.explain import current, explain
 from codehub.decide.sentences import SENTENCES, Code
 from codehub.model.plans import Waiting
-from codehub.model.shown import Action, Explanation, Live, Next, ShownWorkspace
+from codehub.model.shown import Action, Explanation, Live, Next, Restorable, ShownWorkspace
 from codehub.model.states import Desired, ErrorReason, ImageState, Operation, Phase, Service, Step
 from codehub.model.workspace import RequestKind
 from tests.decide.builders import OP_ID, after
-from tests.decide.shown import IDLE_POLICY, shown, waiting
+from tests.decide.shown import ARCHIVE, IDLE_POLICY, shown, waiting
 from tests.decide.starts import STEPS
 
 Case = tuple[ShownWorkspace, Live | None]
@@ -26,10 +26,12 @@ WAITS = [
     waiting(Waiting.OBSERVATION, op_id=OP_ID),
 ]
 FAULTS = (None, *ErrorReason)
-NEXT_TO_DELETED = {Next.DELETE, Next.RETRY, Next.RESUME}
+NEXT_TO_DELETED = {Next.DELETE, Next.RETRY, Next.RESUME, Next.FORGET}
 SAID_FOR = {
     Action.START: ("Start it to",),
     Action.RECOVER: ("Recover it", "recover it"),
+    Action.RESTORE: ("Restore it",),
+    Action.UNDELETE: ("can be brought back",),
     Action.START_EMPTY: ("start it with an empty home",),
 }
 """What a summary says an owner can do, by what they can."""
@@ -44,12 +46,22 @@ def at_rest() -> Iterator[Case]:
             yield shown(**row, image=image, deaths=deaths, next_attempt_at=after(90)), live
 
 
+def with_archives() -> Iterator[Case]:
+    found = (None, Restorable(1, after(-60)), Restorable(3, after(-60)))
+    for phase, desired, fault, restorable in product(Phase, Desired, FAULTS, found):
+        row = {"phase": phase, "desired_state": desired, "error_reason": fault, "restorable": restorable}
+        deleted_at = after(0) if desired is Desired.DELETED else None
+        for archive in (None, ARCHIVE):
+            yield shown(**row, archive=archive, deleted_at=deleted_at), None
+
+
 def under_way() -> Iterator[Case]:
     phases = [phase for phase in Phase if phase is not Phase.ERROR]
     for phase, desired, (operation, step), fault in product(phases, Desired, STEPS_UNDER_WAY, FAULTS):
         row = {"phase": phase, "desired_state": desired, "operation": operation, "op_step": step}
         for live in (*WAITS, Live(step, OP_ID, bytes=1, total=2)):
             yield shown(**row, error_reason=fault), live
+        yield shown(**row, error_reason=fault, request=RequestKind.RESTORE, archive=ARCHIVE), None
 
 
 def reasons() -> Iterator[Case]:
@@ -60,7 +72,8 @@ def reasons() -> Iterator[Case]:
 
 @cache
 def cases() -> Sequence[tuple[Case, Explanation]]:
-    return [((row, live), explain(row, live, IDLE_POLICY)) for row, live in (*at_rest(), *under_way(), *reasons())]
+    rows = (*at_rest(), *with_archives(), *under_way(), *reasons())
+    return [((row, live), explain(row, live, IDLE_POLICY)) for row, live in rows]
 
 
 def test_every_state_has_a_sentence_that_is_whole() -> None:
@@ -78,7 +91,7 @@ def test_every_sentence_is_said_of_some_state() -> None:
 
 def test_every_state_has_a_way_on_but_the_end() -> None:
     for case, told in cases():
-        assert told.next or told.would_change or told.code is Code.DELETED, case
+        assert told.next or told.would_change or told.code is Code.GONE, case
 
 
 def test_what_is_advised_can_be_done() -> None:
@@ -104,6 +117,22 @@ def test_no_state_offers_what_leads_nowhere() -> None:
         if row.phase is not Phase.ERROR and row.desired_state is not Desired.DELETED:
             assert (Action.STOP in offered) == (row.desired_state is Desired.RUNNING), case
             assert (Action.START in offered) == (row.desired_state is not Desired.RUNNING), case
+            assert (Action.ARCHIVE in offered) == (row.desired_state is not Desired.ARCHIVED), case
+
+
+def test_lost_files_can_be_restored_where_there_is_an_archive_and_by_nobody_else() -> None:
+    for (row, live), told in cases():
+        lost = row.error_reason in (ErrorReason.DATA_LOST, ErrorReason.ARCHIVE_CORRUPTED)
+        asks = row.phase is Phase.ERROR and row.request is None and row.desired_state is not Desired.DELETED
+        assert (Action.RESTORE in told.would_change) == (lost and asks and row.restorable is not None), (row, live)
+
+
+def test_what_is_deleted_can_be_brought_back_while_an_archive_of_it_is_kept() -> None:
+    for (row, live), told in cases():
+        is_gone = row.phase is Phase.DELETED and row.desired_state is Desired.DELETED
+        kept = is_gone and row.deleted_at is not None and row.archive is not None
+        assert (Action.UNDELETE in told.would_change) == kept, (row, live)
+        assert (told.code is Code.GONE) == (is_gone and not kept), (row, live)
 
 
 def test_nothing_is_said_of_a_workspace_that_is_not_so() -> None:
@@ -123,7 +152,7 @@ def test_nothing_is_said_of_a_workspace_that_is_not_so() -> None:
 def test_what_comes_next_is_told_with_its_time_where_there_is_one() -> None:
     for case, told in cases():
         if told.next is not None and told.next.at is not None:
-            assert told.next.what in (Next.SLEEP, Next.ARCHIVE, Next.RETRY), case
+            assert told.next.what in (Next.SLEEP, Next.ARCHIVE, Next.RETRY, Next.FORGET), case
             assert told.next.at.isoformat(" ", "minutes")[:16] in told.summary, case
 
 

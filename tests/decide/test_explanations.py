@@ -2,16 +2,17 @@
 person: a sentence that changes shows there. `python -m tests.decide.test_explanations` writes it anew."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from codehub.decide.explain import explain
 from codehub.model.plans import Waiting
-from codehub.model.shown import Explanation, Live, ShownWorkspace
+from codehub.model.shown import Explanation, Live, Restorable, ShownWorkspace
 from codehub.model.states import Desired, ErrorReason, ImageState, Operation, Phase, Service, Step
 from codehub.model.workspace import RequestKind
 from tests.decide.builders import OP_ID, after
-from tests.decide.shown import IDLE_POLICY, shown, waiting
+from tests.decide.shown import ARCHIVE, IDLE_POLICY, shown, waiting
 from tests.decide.starts import STEPS
 
 FILE = Path(__file__).with_name("explanations.txt")
@@ -43,6 +44,12 @@ def at_rest() -> Iterator[Told]:
                 yield shown(**wished, desired_reason=reason, desired_by=by), None
         yield shown(**wished, desired_reason="idle", desired_by=None, last_access_at=after(-600)), None
         yield shown(**wished, standby_after_seconds=0, archive_after_seconds=0), None
+    deleted = {"phase": Phase.DELETED, "desired_state": Desired.DELETED, "deleted_at": after(0)}
+    yield shown(**deleted), None
+    yield shown(**deleted, archive=ARCHIVE), None
+    for entries in (1, 100_000, 300_000, 3_000_000):
+        sleeping = {"phase": Phase.ARCHIVED, "desired_state": Desired.ARCHIVED}
+        yield shown(**sleeping, archive=replace(ARCHIVE, entries=entries)), None
 
 
 def before_it_begins() -> Iterator[Told]:
@@ -70,6 +77,12 @@ def under_way() -> Iterator[Told]:
     for operation in Operation:
         failed = {"error_reason": ErrorReason.ACTION_FAILED, "error_count": 1, "next_attempt_at": after(90)}
         yield shown(**wished, operation=operation, op_step=Step.START, **failed), None
+    for step in (Step.RESTORE, Step.RESTORED):
+        for entries in (1, 2, 12_345):
+            back = {"operation": Operation.RESTORING, "op_step": step, "archive": replace(ARCHIVE, entries=entries)}
+            yield shown(**wished, **back), Live(step, OP_ID, 5, 10, 2.5, 2.0, entries=7)
+    for operation, step in ((Operation.STOPPING, Step.STOP), (Operation.ARCHIVING, Step.ARCHIVE)):
+        yield shown(**wished, operation=operation, op_step=step, request=RequestKind.RESTORE), None
     starting = {"operation": Operation.STARTING, "op_step": Step.PULL}
     yield shown(**wished, **starting), Live("pull", OP_ID, 5, 10, 2.5, 2.0)
     yield shown(**wished, **starting), waiting(Waiting.TURN, op_id=OP_ID)
@@ -82,6 +95,9 @@ def in_trouble() -> Iterator[Told]:
     for reason in ErrorReason:
         yield shown(phase=Phase.ERROR, error_reason=reason, error_count=3), None
         yield shown(operation=Operation.STARTING, op_step=Step.START, error_reason=reason), None
+    for reason in (ErrorReason.DATA_LOST, ErrorReason.ARCHIVE_CORRUPTED, ErrorReason.TIMEOUT):
+        for count in (1, 3):
+            yield shown(phase=Phase.ERROR, error_reason=reason, restorable=Restorable(count, after(-60))), None
     yield shown(phase=Phase.ERROR, error_reason=ErrorReason.ACTION_FAILED, deaths=5), None
     yield shown(phase=Phase.ERROR, error_reason=ErrorReason.TIMEOUT, deaths=5), None
     yield shown(phase=Phase.ERROR), None

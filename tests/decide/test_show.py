@@ -1,6 +1,7 @@
 """The document that the API, events, pages and the command line show of a workspace."""
 
 from dataclasses import replace
+from datetime import datetime
 
 from codehub.decide.explain import explain
 from codehub.decide.idle import IdlePolicy
@@ -9,7 +10,7 @@ from codehub.model.shown import Live
 from codehub.model.states import Desired, ErrorReason, Operation, Step
 from codehub.model.workspace import RequestKind
 from tests.decide.builders import OP_ID, T0, after
-from tests.decide.shown import IDLE_POLICY, TEMPLATE_ID, shown
+from tests.decide.shown import ARCHIVE, IDLE_POLICY, TEMPLATE_ID, shown
 
 PULLING = shown(operation=Operation.STARTING, op_step=Step.PULL, desired_state=Desired.RUNNING)
 PROGRESS = Live("pull", OP_ID, 5, 10, 2.5, 2.0)
@@ -22,13 +23,14 @@ def test_all_of_it_is_there() -> None:
     document = show(row, None, IDLE_POLICY)
     as_stored = (
         "id name description memo git_url resources desired_state desired_reason desired_by phase phase_changed_at"
-        " request last_access_at created_at updated_at revision"
+        " request last_access_at created_at updated_at revision archive deleted_at"
     )
     assert {name: document.pop(name) for name in as_stored.split()} == {
         name: getattr(row, name) for name in as_stored.split()
     }
     assert document.pop("explanation") == explain(row, None, IDLE_POLICY)
-    told_apart = "owner template operation error standby_after_seconds archive_after_seconds idle url"
+    told_apart = "owner template operation error standby_after_seconds archive_after_seconds idle url undo_until"
+    told_apart += " undelete_seconds"
     assert set(document) == set(told_apart.split())
 
 
@@ -80,6 +82,21 @@ def test_idle_times_are_told_as_chosen_and_as_in_force() -> None:
     assert (document["standby_after_seconds"], document["archive_after_seconds"]) == (None, 0)
     assert document["idle"] == {"standby_after_seconds": 900, "archive_after_seconds": 7200}
     assert show(shown(), None, policy)["idle"] == {"standby_after_seconds": 600, "archive_after_seconds": 3600}
+
+
+def test_it_is_told_whether_a_deletion_could_be_undone_before_and_after_it() -> None:
+    week = 7 * 86400
+
+    def told(**columns: object) -> tuple[int, datetime | None]:
+        document = show(shown(**columns), None, IDLE_POLICY)
+        return document["undelete_seconds"], document["undo_until"]
+
+    assert told() == (0, None)
+    assert told(archive=ARCHIVE) == (week, None)
+    assert told(archive=ARCHIVE, deleted_at=after(9)) == (week, after(9 + week))
+    assert told(deleted_at=after(9)) == (0, None)
+    document = show(shown(archive=ARCHIVE, deleted_at=after(9)), None, IdlePolicy(600, 3600))
+    assert (document["undelete_seconds"], document["undo_until"]) == (0, None)
 
 
 def test_a_workspace_without_a_template_names_none() -> None:

@@ -7,10 +7,11 @@ from typing import Any
 from uuid import UUID
 
 from codehub.decide.orphans import Found, Generation
-from codehub.model.shown import ShownWorkspace
-from codehub.model.states import Operation
+from codehub.model.shown import Restorable, ShownArchive, ShownWorkspace
+from codehub.model.states import Operation, Phase
 from codehub.model.workspace import Workspace
 from codehub.store.protocols import Listing, Notice, Observed
+from tests.simulation.memory_database import MemoryDatabase
 from tests.simulation.memory_seat import MemorySeat
 from tests.simulation.memory_triggers import Touched
 
@@ -105,10 +106,10 @@ class MemoryFeed:
     async def shown(self, ids: Sequence[UUID]) -> Sequence[ShownWorkspace]:
         async with self._seat.transaction() as database:
             rows = [database.rows[each] for each in set(ids) if each in database.rows]
-            return [_shown(row, database.touched[row.id]) for row in rows if row.deleted_at is None]
+            return [_shown(row, database) for row in rows if row.deleted_at is None]
 
 
-def _shown(row: Workspace, touched: Touched) -> ShownWorkspace:
+def _shown(row: Workspace, database: MemoryDatabase) -> ShownWorkspace:
     """Descriptions and notes are people's own, and so are names of owners and templates; a simulation has none."""
     written: dict[str, Any] = dict.fromkeys(("owner_login", "description", "memo"), "")
     written |= dict.fromkeys(("template_name", "image", "git_url"))
@@ -121,6 +122,24 @@ def _shown(row: Workspace, touched: Touched) -> ShownWorkspace:
         "standby_override_seconds": row.standby_after_seconds,
         "archive_override_seconds": row.archive_after_seconds,
     }
-    written |= {field.name: getattr(touched, field.name) for field in fields(Touched)}
+    written |= {field.name: getattr(database.touched[row.id], field.name) for field in fields(Touched)}
+    written |= {"archive": _archive(row, database), "restorable": _restorable(row, database)}
     names = {field.name for field in fields(ShownWorkspace)} - written.keys()
     return ShownWorkspace(**{name: getattr(row, name) for name in names}, **written)
+
+
+def _archive(row: Workspace, database: MemoryDatabase) -> ShownArchive | None:
+    known = database.archives.get(row.archive_key) if row.archive_key is not None else None
+    if known is None:
+        return None
+    return ShownArchive(known.generation, known.made_at, known.found.size, known.found.entries)
+
+
+def _restorable(row: Workspace, database: MemoryDatabase) -> Restorable | None:
+    made = [
+        each.made_at
+        for key, each in database.archives.items()
+        if (each.workspace_id == row.id or key == row.archive_key)
+        and (row.home_volume is not None or key != row.archive_key)
+    ]
+    return Restorable(len(made), max(made)) if made and row.phase is Phase.ERROR else None

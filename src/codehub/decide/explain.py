@@ -7,8 +7,10 @@ from codehub.decide.idle import IdlePolicy, StayAwake, idle
 from codehub.decide.phrases import phrased, soon, told_at
 from codehub.decide.request import HOME_IS_LOST
 from codehub.decide.sentences import Code
+from codehub.decide.undelete import undo_until
 from codehub.model.shown import Action, Because, Doing, Explanation, Live, Next, ShownWorkspace, WhatNext
 from codehub.model.states import Desired, ErrorReason, ImageState, Operation, Phase
+from codehub.model.workspace import RequestKind
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _GONE = (Phase.DELETING, Phase.DELETED)
@@ -18,7 +20,7 @@ def explain(workspace: ShownWorkspace, live: Live | None, policy: IdlePolicy) ->
     """All times are absolute: what was explained once stays true until the row changes, and nobody has to ask again.
 
     `live` is the newest word of whoever works on it, as far as it is about the operation under way (`current`)."""
-    code = _situation(workspace, live)
+    code = _situation(workspace, live, policy)
     coming = _next(workspace, code, policy)
     summary, params = phrased(code, workspace, live)
     since = workspace.op_started_at if workspace.operation is not Operation.NONE else None
@@ -42,10 +44,12 @@ def current(workspace: ShownWorkspace, live: Live | None) -> Live | None:
     return live if live.waiting is not None or live.stage == workspace.op_step else None
 
 
-def _situation(workspace: ShownWorkspace, live: Live | None) -> Code:
+def _situation(workspace: ShownWorkspace, live: Live | None, policy: IdlePolicy) -> Code:
     """First match wins."""
     if workspace.desired_state is Desired.DELETED:
-        return Code.DELETED if workspace.phase is Phase.DELETED else _held_up(workspace, live) or Code.DELETING
+        if workspace.phase is not Phase.DELETED:
+            return _held_up(workspace, live) or Code.DELETING
+        return Code.GONE if undo_until(workspace, policy.undelete_window) is None else Code.DELETED
     if workspace.phase is Phase.ERROR:
         return _in_error(workspace)
     if workspace.phase in _GONE or workspace.operation is Operation.DELETING:
@@ -89,7 +93,9 @@ def _next(workspace: ShownWorkspace, code: Code, policy: IdlePolicy) -> WhatNext
             until = staying.until if isinstance(staying, StayAwake) else None
             what = Next.SLEEP if code is Code.RUNNING else Next.ARCHIVE
             return WhatNext(what, until) if until is not None else None
-        case Code.ARCHIVED | Code.DELETED | Code.ERROR | Code.CRASHED:
+        case Code.DELETED:
+            return WhatNext(Next.FORGET, undo_until(workspace, policy.undelete_window))
+        case Code.ARCHIVED | Code.GONE | Code.ERROR | Code.CRASHED:
             return None
         case Code.RETRYING | Code.RESTARTING:
             return WhatNext(Next.RETRY, workspace.next_attempt_at)
@@ -107,6 +113,8 @@ def _then(workspace: ShownWorkspace, code: Code, coming: WhatNext | None) -> str
     """The sentence about what follows, where the first one leaves that open."""
     if coming is not None and coming.at is not None:
         return say.AT_TIME[coming.what].format(at=told_at(coming.at)) if coming.what in say.AT_TIME else ""
+    if workspace.request is RequestKind.RESTORE and workspace.operation in say.MAKES_ROOM:
+        return say.THEN_RESTORED
     if code not in say.LEADS_TO or say.LEADS_TO[code] is workspace.desired_state:
         return ""
     return say.THEN[workspace.desired_state]
@@ -121,14 +129,24 @@ def _doing(workspace: ShownWorkspace, live: Live | None) -> Doing | None:
 def _actions(workspace: ShownWorkspace, code: Code) -> tuple[Action, ...]:
     """What its owner can do. A wish leads nowhere while it is in ERROR, and a deletion is not taken back by one."""
     if workspace.desired_state is Desired.DELETED:
-        return ()
+        return (Action.UNDELETE,) if code is Code.DELETED else ()
     if workspace.phase is Phase.ERROR:
-        if workspace.request is not None:
-            return (Action.DELETE,)
-        lost = workspace.error_reason in HOME_IS_LOST
-        return (Action.RECOVER, Action.START_EMPTY, Action.DELETE) if lost else (Action.RECOVER, Action.DELETE)
-    if workspace.desired_state is not Desired.RUNNING:
-        return (Action.START, Action.DELETE)
+        return (Action.DELETE,) if workspace.request is not None else _ways_out(workspace)
     if code is Code.RUNNING:
-        return (Action.STOP, Action.CHANGE_IDLE_TIME, Action.DELETE)
-    return (Action.STOP, Action.DELETE)
+        return (Action.STOP, Action.ARCHIVE, Action.CHANGE_IDLE_TIME, Action.DELETE)
+    return _WISHES[workspace.desired_state]
+
+
+_WISHES = {
+    Desired.RUNNING: (Action.STOP, Action.ARCHIVE, Action.DELETE),
+    Desired.STANDBY: (Action.START, Action.ARCHIVE, Action.DELETE),
+    Desired.ARCHIVED: (Action.START, Action.DELETE),
+}
+"""What else can be wished of one that is wished so."""
+
+
+def _ways_out(workspace: ShownWorkspace) -> tuple[Action, ...]:
+    if workspace.error_reason not in HOME_IS_LOST:
+        return (Action.RECOVER, Action.DELETE)
+    restore = (Action.RESTORE,) if workspace.restorable is not None else ()
+    return (*restore, Action.RECOVER, Action.START_EMPTY, Action.DELETE)

@@ -19,6 +19,8 @@ class IdlePolicy:
     archive_ceiling_seconds: int = NEVER
     flush_interval: timedelta = timedelta(seconds=30)
     """How late activity may arrive. Nobody is expired by an activity that is still on its way."""
+    undelete_window: timedelta = timedelta(0)
+    """How long a deleted one can be brought back: no idle time, but told in the same sentences."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from string import Formatter
 from typing import TypeVar
 
 from codehub.decide import sentences as say
+from codehub.decide.opening import opens_in, roughly
+from codehub.decide.request import HOME_IS_LOST
 from codehub.decide.sentences import Code
 from codehub.model.shown import Live, ShownWorkspace
 from codehub.model.states import Desired, Operation, Phase
@@ -76,6 +78,35 @@ def _way_out(workspace: ShownWorkspace, _: Live | None) -> Told:
     return _from(say.WAY_OUT, workspace.error_reason)
 
 
+def _choice(workspace: ShownWorkspace, _: Live | None) -> Told:
+    """The archives that lost files can be restored from; nothing where no files are lost."""
+    found = workspace.restorable
+    if workspace.error_reason not in HOME_IS_LOST:
+        return "", None
+    if found is None:
+        return say.NO_CHOICE, None
+    phrase = say.CHOICE if found.count > 1 else say.ONLY_CHOICE
+    return phrase.format(count=found.count, newest=told_at(found.newest)), found
+
+
+def _opens_in(workspace: ShownWorkspace, _: Live | None) -> Told:
+    if workspace.archive is None:
+        return "", None
+    seconds = opens_in(workspace.archive)
+    return f"; it opens in {roughly(seconds)}", seconds
+
+
+def _files(workspace: ShownWorkspace, _: Live | None) -> Told:
+    """How many, where there are several: an empty home is one folder."""
+    entries = workspace.archive.entries if workspace.archive is not None else 0
+    return (f"{entries:,} files and folders" if entries > 1 else "files"), entries
+
+
+def _made_at(workspace: ShownWorkspace, _: Live | None) -> Told:
+    assert workspace.archive is not None  # noqa: S101 (said only where there is one to come back from)
+    return told_at(workspace.archive.made_at), workspace.archive.made_at
+
+
 def _request(workspace: ShownWorkspace, _: Live | None) -> Told:
     return _from(say.REQUEST, workspace.request)
 
@@ -96,6 +127,10 @@ _FILL: dict[str, Callable[[ShownWorkspace, Live | None], Told]] = {
     "from_then_on": _from_then_on,
     "fault": _fault,
     "way_out": _way_out,
+    "choice": _choice,
+    "opens_in": _opens_in,
+    "files": _files,
+    "made_at": _made_at,
     "service": _service,
     "request": _request,
     "intent": lambda workspace, _: (say.INTENT[soon(workspace)], workspace.desired_state),
@@ -108,6 +143,9 @@ _NAMED = {
     "from_then_on": "at",
     "fault": "error",
     "way_out": "error",
+    "choice": "restorable",
+    "opens_in": "opens_in_seconds",
+    "files": "entries",
     "intent": "wish",
     "trying": "operation",
 }

@@ -25,9 +25,12 @@ class Code(StrEnum):
     WAITING_FOR_IDE = "waiting_for_ide"
     STOPPING = "stopping"
     ARCHIVING = "archiving"
+    PROVING_ARCHIVE = "proving_archive"
+    FREEING_HOME = "freeing_home"
     STORING_EMPTY_HOME = "storing_empty_home"
     DELETING = "deleting"
     DELETED = "deleted"
+    GONE = "gone"
     RETURNING = "returning"
     WAITING_FOR_IMAGE = "waiting_for_image"
     WAITING_FOR_SERVICE = "waiting_for_service"
@@ -43,28 +46,31 @@ class Code(StrEnum):
 SENTENCES = {
     Code.RUNNING: "Running since {since}{because}.",
     Code.STOPPED: "Stopped since {since}{because}. Start it to go on; its files are kept.",
-    Code.ARCHIVED: "In the archive since {since}{because}. Start it to bring its files back.",
+    Code.ARCHIVED: "In the archive since {since}{because}. Start it to bring its files back{opens_in}.",
     Code.STARTS_SOON: "It starts in a moment{because}.",
     Code.STOPS_SOON: "It is stopped in a moment{because}.",
     Code.PREPARES_SOON: "Its home is made ready in a moment{because}.",
     Code.ARCHIVES_SOON: "Its files move to the archive in a moment{because}.",
     Code.MAKING_HOME: "A home for its files is being made.",
-    Code.RESTORING: "Its files are being brought back from the archive.",
+    Code.RESTORING: "Its {files} are being brought back from the archive.",
     Code.FETCHING_IMAGE: "It is starting: what it runs is being fetched.",
     Code.STARTING: "It is starting.",
     Code.WAITING_FOR_IDE: "It is starting: the IDE was started and does not answer yet.",
     Code.STOPPING: "It is being stopped{because}.",
     Code.ARCHIVING: "Its files are being moved to the archive{because}.",
+    Code.PROVING_ARCHIVE: "Its files were copied to the archive{because}, which is read back before it is relied on.",
+    Code.FREEING_HOME: "Its files are safe in the archive{because}, and the room that they took is being freed.",
     Code.STORING_EMPTY_HOME: "Its home, which is still empty, is being put into the archive.",
     Code.DELETING: "It is being deleted{because}.",
-    Code.DELETED: "Deleted{because}.",
+    Code.DELETED: "Deleted{because}. Its files are kept as they were at {made_at}.",
+    Code.GONE: "Deleted{because}. It cannot be brought back.",
     Code.RETURNING: "It was deleted and is wanted again: it comes back in a moment.",
     Code.WAITING_FOR_IMAGE: "It starts as soon as what it runs ({template}) has been built, which is under way.",
     Code.WAITING_FOR_SERVICE: "{intent} as soon as {service} answers again. Nothing has to be done for that.",
     Code.WAITING_FOR_TURN: "{intent} when its turn comes: others are being worked on first.",
     Code.RETRYING: "{trying} failed: {fault}. It is tried again{from_then_on}.",
     Code.RESTARTING: "Its IDE ended by itself. It is started again{from_then_on}.",
-    Code.ERROR: "It cannot go on: {fault}. {way_out}",
+    Code.ERROR: "It cannot go on: {fault}. {choice}{way_out}",
     Code.CRASHED: "It cannot go on: its IDE ended by itself {deaths} times in a short while. Recover it to try again.",
     Code.EXAMINED: "Something is wrong with it, and it is being looked at again.",
     Code.REQUESTED: "{request} was asked for, and is done in a moment.",
@@ -92,7 +98,14 @@ UNDER_WAY = {
     Operation.CREATE_EMPTY_ARCHIVE: Code.STORING_EMPTY_HOME,
     Operation.DELETING: Code.DELETING,
 }
-AT_STEP = {Step.PULL: Code.FETCHING_IMAGE, Step.STARTED: Code.WAITING_FOR_IDE}
+AT_STEP = {
+    Step.PULL: Code.FETCHING_IMAGE,
+    Step.STARTED: Code.WAITING_FOR_IDE,
+    Step.VERIFY: Code.PROVING_ARCHIVE,
+    Step.VERIFIED: Code.PROVING_ARCHIVE,
+    Step.RELEASE: Code.FREEING_HOME,
+    Step.RELEASED: Code.FREEING_HOME,
+}
 """Steps that an owner is told more of."""
 
 WAITING = {
@@ -149,6 +162,10 @@ WAY_OUT = dict.fromkeys(ErrorReason, _TRY_AGAIN) | {
     ErrorReason.DATA_LOST: "Recover it when they are back, or start it with an empty home.",
     ErrorReason.ARCHIVE_CORRUPTED: "Recover it when the archive has been mended, or start it with an empty home.",
 }
+CHOICE = "Restore it from one of {count} archives, the newest of {newest}. "
+ONLY_CHOICE = "Restore it from its archive of {newest}. "
+NO_CHOICE = "There is no archive to restore it from. "
+"""What an owner of lost files is told before the way out that is always there."""
 
 REQUEST = {
     RequestKind.RECOVER: "Recovering it",
@@ -165,6 +182,8 @@ LEADS_TO = {
     Code.WAITING_FOR_IDE: Desired.RUNNING,
     Code.STOPPING: Desired.STANDBY,
     Code.ARCHIVING: Desired.ARCHIVED,
+    Code.PROVING_ARCHIVE: Desired.ARCHIVED,
+    Code.FREEING_HOME: Desired.ARCHIVED,
     Code.STORING_EMPTY_HOME: Desired.ARCHIVED,
 }
 """What an operation ends with, whatever is wished meanwhile."""
@@ -176,6 +195,9 @@ THEN = {
     Desired.ARCHIVED: " After that it goes to the archive.",
 }
 """What follows an operation that does not yet lead to the wish."""
+MAKES_ROOM = frozenset({Operation.STOPPING, Operation.ARCHIVING})
+THEN_RESTORED = " Then its older files are brought back."
+"""What follows the operations that put the present files away, where older ones were asked for."""
 
 TOWARDS = {
     Desired.RUNNING: Next.RUN,
@@ -186,6 +208,7 @@ TOWARDS = {
 AT_TIME = {
     Next.SLEEP: " It goes to sleep at {at}, unless it is used before.",
     Next.ARCHIVE: " Its files move to the archive at {at}, unless it is started before.",
+    Next.FORGET: " It can be brought back until {at}.",
 }
 
 _AWAY = (Desired.STANDBY, Desired.ARCHIVED)

@@ -5,6 +5,7 @@ from typing import Any
 from codehub.decide.explain import current, explain
 from codehub.decide.idle import IdlePolicy, within_ceiling
 from codehub.decide.sentences import FAULT_SENTENCE
+from codehub.decide.undelete import undelete_seconds, undo_until
 from codehub.model.shown import Live, ShownWorkspace
 from codehub.model.states import Operation
 
@@ -36,9 +37,13 @@ def show(workspace: ShownWorkspace, live: Live | None, policy: IdlePolicy) -> di
         "standby_after_seconds": workspace.standby_override_seconds,
         "archive_after_seconds": workspace.archive_override_seconds,
         "idle": _idle(workspace, policy),
+        "archive": workspace.archive,
         "last_access_at": workspace.last_access_at,
         "created_at": workspace.created_at,
         "updated_at": workspace.updated_at,
+        "deleted_at": workspace.deleted_at,
+        "undo_until": undo_until(workspace, policy.undelete_window),
+        "undelete_seconds": undelete_seconds(workspace, policy.undelete_window),
         "revision": workspace.revision,
         "url": None,
         "explanation": explanation,

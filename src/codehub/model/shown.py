@@ -12,6 +12,24 @@ from codehub.model.workspace import RequestKind
 
 
 @dataclass(frozen=True, slots=True)
+class ShownArchive:
+    """The archive that the files of a workspace come back from."""
+
+    number: int
+    made_at: datetime
+    size: int
+    entries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Restorable:
+    """The archives that an owner can choose from where the present files are lost."""
+
+    count: int
+    newest: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class ShownWorkspace:
     """What is read of a workspace for people, with the names of its owner and its template."""
 
@@ -53,6 +71,11 @@ class ShownWorkspace:
     created_at: datetime
     updated_at: datetime
     revision: int
+    deleted_at: datetime | None
+    archive: ShownArchive | None
+    """The newest one that was proven whole; for a fork at first that of its source."""
+    restorable: Restorable | None
+    """Without the archive that is itself what was lost. Known only of those in ERROR, where it matters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +104,13 @@ class Action(StrEnum):
 
     START = "start"
     STOP = "stop"
+    ARCHIVE = "archive"
     RECOVER = "recover"
+    RESTORE = "restore"
     START_EMPTY = "start_empty"
     CHANGE_IDLE_TIME = "change_idle_time"
     DELETE = "delete"
+    UNDELETE = "undelete"
 
 
 class Next(StrEnum):
@@ -99,6 +125,7 @@ class Next(StrEnum):
     ANSWER_REQUEST = "answer_request"
     EXAMINE = "examine"
     DELETE = "delete"
+    FORGET = "forget"
 
 
 @dataclass(frozen=True, slots=True)

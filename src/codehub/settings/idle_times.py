@@ -14,4 +14,5 @@ def idle_policy(settings: Settings) -> IdlePolicy:
         standby_ceiling_seconds=ttl.standby_ceiling_seconds,
         archive_ceiling_seconds=ttl.archive_ceiling_seconds,
         flush_interval=timedelta(seconds=settings.activity.flush_interval),
+        undelete_window=timedelta(seconds=settings.retention.undelete_seconds),
     )

@@ -13,7 +13,7 @@ from codehub.model.states import Desired, ErrorReason, Operation, Phase, Service
 from codehub.model.workspace import RequestKind
 from codehub.web.api.schemas.workspace import Workspace
 from tests.decide.builders import OP_ID, after
-from tests.decide.shown import IDLE_POLICY, shown, waiting
+from tests.decide.shown import ARCHIVE, IDLE_POLICY, shown, waiting
 
 PULLING = shown(operation=Operation.STARTING, op_step=Step.PULL, desired_state=Desired.RUNNING)
 PROGRESS = Live("pull", OP_ID, 5, 10, 2.5, 2.0)
@@ -34,6 +34,7 @@ def written(row: ShownWorkspace, live: Live | None = None) -> dict[str, Any]:
         (shown(phase=Phase.PENDING), waiting(Waiting.SERVICE, Service.RUNTIME)),
         (shown(phase=Phase.ERROR, error_reason=ErrorReason.DATA_LOST, error_count=1), None),
         (shown(request=RequestKind.RECOVER, last_access_at=after(0)), None),
+        (shown(archive=ARCHIVE, deleted_at=after(0), desired_state=Desired.DELETED, phase=Phase.DELETED), None),
     ],
 )
 def test_it_is_as_the_interface_describes_it(row: ShownWorkspace, live: Live | None) -> None:

@@ -13,6 +13,7 @@ from codehub.model.states import Desired, ErrorReason, Operation, Phase, Service
 from codehub.model.workspace import RequestKind
 
 _WHEN = "2026-03-02T14:05:00+00:00"
+_WHEN_ARCHIVED = "2026-03-01T08:30:00+00:00"
 _ID = "0b7c1c2e-5f0e-4c44-9f1c-6c1a2f6f3d10"
 
 
@@ -64,6 +65,15 @@ class IdleTimes(_Shown):
 
     standby_after_seconds: int = Field(description="Unused for this long, it is stopped.", ge=0)
     archive_after_seconds: int = Field(description="Stopped for this long, its files move to the archive.", ge=0)
+
+
+class ArchiveInUse(_Shown):
+    """The archive that its files come back from."""
+
+    number: int = Field(description="Which generation it is.", ge=1)
+    made_at: datetime = Field(description="When it was made: as they were then, its files come back.")
+    size: int = Field(description="Bytes, compressed.", ge=0)
+    entries: int = Field(description="Files, folders and links.", ge=0)
 
 
 class Reason(_Shown):
@@ -123,9 +133,13 @@ class Workspace(_Shown):
                     "standby_after_seconds": None,
                     "archive_after_seconds": None,
                     "idle": {"standby_after_seconds": 600, "archive_after_seconds": 86400},
+                    "archive": {"number": 3, "made_at": _WHEN_ARCHIVED, "size": 73400320, "entries": 12345},
                     "last_access_at": "2026-03-02T13:54:00+00:00",
                     "created_at": "2026-02-27T09:00:00+00:00",
                     "updated_at": _WHEN,
+                    "deleted_at": None,
+                    "undo_until": None,
+                    "undelete_seconds": 604800,
                     "revision": 4,
                     "url": None,
                     "explanation": {
@@ -138,7 +152,7 @@ class Workspace(_Shown):
                         "because": {"reason": "idle", "by": None},
                         "doing": None,
                         "next": {"what": "archive", "at": "2026-03-03T14:05:00+00:00"},
-                        "would_change": ["start", "delete"],
+                        "would_change": ["start", "archive", "delete"],
                     },
                 }
             ]
@@ -163,9 +177,18 @@ class Workspace(_Shown):
     standby_after_seconds: int | None = Field(description="The owner's own idle time; null for the standard.")
     archive_after_seconds: int | None = Field(description="The owner's own archive time; null for the standard.")
     idle: IdleTimes = Field(description="The idle times in force.")
+    archive: ArchiveInUse | None = Field(description="The newest archive of its files; null where there is none.")
     last_access_at: datetime | None = Field(description="When it was last used.")
     created_at: datetime = Field(description="When it was made.")
     updated_at: datetime = Field(description="When anything of it last changed.")
+    deleted_at: datetime | None = Field(description="When its deletion was asked for; null while it lives.")
+    undo_until: datetime | None = Field(
+        description="Until when a deleted one can be brought back; null for not at all."
+    )
+    undelete_seconds: int = Field(
+        description="For how long after its deletion it could be brought back, as `archive` holds it; 0 for not.",
+        ge=0,
+    )
     revision: int = Field(description="Counts what its owner changed; the ETag holds it.", ge=1)
     url: str | None = Field(description="Where it is opened; null while no front door is there.")
     explanation: Explanation = Field(description="Why it is as it is, and what comes next.")
