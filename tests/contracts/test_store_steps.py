@@ -7,13 +7,14 @@ from uuid import uuid4
 import pytest
 
 from codehub import clock
-from codehub.model.plans import Begin, Retry
+from codehub.model.plans import Begin, Retry, Withdraw, Withdrawal
 from codehub.model.states import Desired, Operation, Phase, Step
 from codehub.model.workspace import RequestKind, incarnation_name
 from codehub.store.history import Event, EventKind
 from codehub.store.protocols import ControllerStore
 from tests.contracts.store_backends import AHEAD, Backend, KnownArchive
 from tests.contracts.store_lives import (
+    ARCHIVE,
     BROKEN,
     PROVISION,
     START,
@@ -127,6 +128,49 @@ async def test_an_archive_made_again_under_its_key_is_described_anew(
     row = done(await controller.retry(row, Retry(LATER, Step.VERIFY, BROKEN)))
     row = done(await controller.acted(row, Step.VERIFY, made(row, size=8)))
     assert await backend.archives(row.id) == [KnownArchive(1, made(row).key, 8, "sha256:0", row.op_id)]
+
+
+async def test_what_was_sent_is_remembered_until_the_next_archive(
+    backend: Backend, controller: ControllerStore
+) -> None:
+    row = await archiving(backend, controller)
+    sent = done(await controller.acted(row, Step.ARCHIVE, sent={"size": 7, "sha256": "0"}))
+    assert sent.sent == {"size": 7, "sha256": "0"}
+    verified = done(await controller.acted(sent, Step.VERIFY, made(sent)))
+    assert verified.sent == sent.sent
+    withdrawn = done(await controller.withdraw(verified, Withdraw(Withdrawal.WISH_CHANGED), Phase.STANDBY))
+    assert done(await controller.claim(withdrawn, ARCHIVE, uuid4(), Phase.STANDBY)).sent is None
+
+
+async def test_what_is_known_of_an_archive_is_found_by_its_key(backend: Backend, controller: ControllerStore) -> None:
+    row = await archiving(backend, controller)
+    found = made(row)
+    assert await controller.archive(found.key) is None
+    row = done(await controller.acted(row, Step.ARCHIVE))
+    row = done(await controller.acted(row, Step.VERIFY, found))
+    assert await controller.archive(found.key) == found
+    row = done(await controller.retry(row, Retry(LATER, Step.VERIFY, BROKEN)))
+    await controller.acted(row, Step.VERIFY, made(row, size=8))
+    assert await controller.archive(found.key) == replace(found, size=8)
+
+
+async def test_every_attempt_to_archive_makes_an_archive_of_its_own(
+    backend: Backend, controller: ControllerStore
+) -> None:
+    first = await archiving(backend, controller)
+    assert (first.op_id, first.op_attempt) == (first.archive_op_id, 1)
+    second = done(await controller.retry(first, Retry(LATER, Step.ARCHIVE, BROKEN)))
+    third = done(await controller.retry(second, Retry(LATER, Step.ARCHIVE, BROKEN)))
+    assert second.op_id == third.op_id == first.op_id
+    assert len({first.archive_op_id, second.archive_op_id, third.archive_op_id}) == 3
+
+
+async def test_an_archive_that_is_proven_stays_the_same_while_its_home_is_let_go_of(
+    backend: Backend, controller: ControllerStore
+) -> None:
+    row = done(await controller.enter(await archive_verified(backend, controller), Step.RELEASE))
+    again = done(await controller.retry(row, Retry(LATER, Step.RELEASE, BROKEN)))
+    assert again.archive_op_id == row.archive_op_id
 
 
 async def test_archives_of_one_workspace_are_generations(backend: Backend, controller: ControllerStore) -> None:

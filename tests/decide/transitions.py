@@ -9,7 +9,7 @@ from codehub.decide.judge import wish
 from codehub.decide.steps import AFTER_ACTION
 from codehub.model.plans import Answer, Begin, Died, Dismiss, Finish, GiveUp, Retry
 from codehub.model.states import Desired, Operation, Phase, Step
-from codehub.model.workspace import Workspace, archive_key, incarnation_name
+from codehub.model.workspace import Workspace, archive_key, attempted_archive, incarnation_name
 from tests.decide.replaced import replaced
 
 MAKES_A_VOLUME = (Operation.PROVISIONING, Operation.RESTORING)
@@ -106,14 +106,17 @@ def withdraw(row: Workspace, now: datetime) -> Workspace:
 
 def retry(row: Workspace, plan: Retry, now: datetime) -> Workspace:
     attempt = row.op_attempt + 1
-    volume = row.op_volume
+    volume, archive = row.op_volume, row.archive_op_id
     if row.operation in MAKES_A_VOLUME and row.op_id is not None:
         volume = incarnation_name(row.id, row.op_id, attempt)
+    if plan.step is Step.ARCHIVE and row.op_id is not None:
+        archive = attempted_archive(row.op_id, attempt)
     return replaced(
         row,
         op_step=plan.step,
         op_attempt=attempt,
         op_volume=volume,
+        archive_op_id=archive,
         op_clock_at=plan.at,
         next_attempt_at=plan.at,
         acted_at=now,

@@ -1,6 +1,6 @@
 """The twin of what the WorkspaceController writes: the same guards, the same values, the same history."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from codehub.decide.steps import AFTER_ACTION
 from codehub.model.plans import Answer, Begin, Died, Dismiss, Finish, GiveUp, Retry, Withdraw
 from codehub.model.states import Desired, Operation, Phase, Step
 from codehub.model.templates import Template
-from codehub.model.workspace import Request, RequestKind, Workspace, incarnation_name
+from codehub.model.workspace import Request, RequestKind, Workspace, attempted_archive, incarnation_name
 from codehub.store.history import Event, EventKind, operation_event, phase_event, request_event, surplus_event
 from codehub.store.protocols import Judged, NewArchive
 from tests.simulation.memory_database import MemoryArchive, MemoryDatabase
@@ -71,7 +71,7 @@ class MemoryController:
         if operation in (Operation.PROVISIONING, Operation.RESTORING):
             named |= {"op_volume": incarnation_name(workspace.id, op_id, 1), "restore_marker": None}
         if operation in (Operation.ARCHIVING, Operation.CREATE_EMPTY_ARCHIVE):
-            named |= {"archive_op_id": op_id}
+            named |= {"archive_op_id": attempted_archive(op_id, 1), "sent": None}
         story = operation_event(workspace.operation, operation)
         guards: list[Guard] = [lambda row: row.desired_state is workspace.desired_state]
         if begin.consumes is not None:
@@ -112,9 +112,22 @@ class MemoryController:
             same = [row for row, each in known if row is not None and _attempt(row) == _attempt(each)]
             database.write(*(replace(row, op_clock_at=database.clock()) for row in same))
 
-    async def acted(self, workspace: Workspace, step: Step, archive: NewArchive | None = None) -> Workspace | None:
+    async def archive(self, key: str) -> NewArchive | None:
+        async with self._seat.transaction() as database:
+            known = database.archives.get(key)
+            return known.found if known is not None else None
+
+    async def acted(
+        self,
+        workspace: Workspace,
+        step: Step,
+        archive: NewArchive | None = None,
+        sent: Mapping[str, int | str] | None = None,
+    ) -> Workspace | None:
         moved = "op_clock_at" if step is Step.PULL else "acted_at"
-        key = {} if archive is None else {"archive_key": archive.key}
+        key: dict[str, Any] = {} if archive is None else {"archive_key": archive.key}
+        if sent is not None:
+            key |= {"sent": dict(sent)}
         return await self._transition(
             workspace,
             lambda _, now: {"op_step": AFTER_ACTION[step], moved: now, **key},
@@ -142,7 +155,10 @@ class MemoryController:
         return await self._transition(workspace, lambda _, now: {**AT_REST, **NO_ERROR, "acted_at": now}, story, phase)
 
     async def retry(self, workspace: Workspace, retry: Retry) -> Workspace | None:
-        attempt, made = workspace.op_attempt + 1, {}
+        attempt = workspace.op_attempt + 1
+        made: dict[str, Any] = {}
+        if retry.step is Step.ARCHIVE and workspace.op_id is not None:
+            made = {"archive_op_id": attempted_archive(workspace.op_id, attempt)}
         if workspace.operation in (Operation.PROVISIONING, Operation.RESTORING) and workspace.op_id is not None:
             made = {"op_volume": incarnation_name(workspace.id, workspace.op_id, attempt)}
         fault = retry.fault
@@ -268,7 +284,7 @@ def _may_release(row: Workspace) -> bool:
 def _record_archive(database: MemoryDatabase, row: Workspace, archive: NewArchive) -> None:
     before = database.archives.get(archive.key)
     if before is not None:
-        database.archives[archive.key] = replace(before, found=archive)
+        database.archives[archive.key] = replace(before, found=replace(archive, id=before.found.id))
         return
     newest = max((each.generation for each in database.archives.values() if each.workspace_id == row.id), default=0)
     database.archives[archive.key] = MemoryArchive(row.id, newest + 1, row.op_id, database.clock(), archive)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from codehub.model.conditions import Conditions
 from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
@@ -71,6 +71,8 @@ class Workspace:
     archive_key: str | None = None
     archive_op_id: UUID | None = None
     restore_marker: str | None = None
+    sent: Mapping[str, int | str] | None = field(default=None, hash=False)
+    """What the archive that is being made amounts to, counted while it was sent: what it is verified against."""
     error_reason: ErrorReason | None = None
     error_count: int = 0
     next_attempt_at: datetime | None = None
@@ -94,6 +96,12 @@ def workspace_of(name: str) -> UUID | None:
     """Whose incarnation bears this name; None for any other name."""
     found = re.fullmatch(r"ws-([0-9a-f]{32})-[0-9a-f]{12}-\d+", name)
     return UUID(found[1]) if found else None
+
+
+def attempted_archive(op_id: UUID, attempt: int) -> UUID:
+    """The `archive_op_id` of an attempt to make an archive. Each has its own: what a failed one has left is never
+    taken for the archive of the next, and whatever of it acts late writes elsewhere (contract 11)."""
+    return op_id if attempt == 1 else uuid5(op_id, str(attempt))
 
 
 def archive_key(workspace_id: UUID, archive_op_id: UUID) -> str:

@@ -1,6 +1,6 @@
 """What the WorkspaceController reads and writes: one function for each transition, its guard in the SQL."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +17,7 @@ from codehub.decide.steps import AFTER_ACTION
 from codehub.model.plans import Answer, Begin, Died, Dismiss, Finish, GiveUp, Retry, Withdraw
 from codehub.model.states import Desired, Operation, Phase, Step
 from codehub.model.templates import Template
-from codehub.model.workspace import RequestKind, Workspace, incarnation_name
+from codehub.model.workspace import RequestKind, Workspace, attempted_archive, incarnation_name
 from codehub.store import batches
 from codehub.store.compare_and_set import NOW, change, compare_and_set
 from codehub.store.history import Event, EventKind, operation_event, phase_event, request_event, surplus_event
@@ -83,7 +83,7 @@ class PostgresController:
         if operation in _MAKES_A_VOLUME:
             values |= {"op_volume": incarnation_name(workspace.id, op_id, 1), **_home_ctx(restore_marker=None)}
         if operation in _MAKES_AN_ARCHIVE:
-            values |= {"archive_op_id": op_id}
+            values |= {"archive_op_id": attempted_archive(op_id, 1), **_home_ctx(sent=None)}
         story = operation_event(workspace.operation, operation)
         guards: list[ColumnElement[bool]] = [workspaces.c.desired_state == workspace.desired_state]
         if begin.consumes is not None:
@@ -112,11 +112,25 @@ class PostgresController:
         async with self._seat.statement() as connection:
             await connection.execute(batches.BEGUN, batches.attempts(workspaces))
 
-    async def acted(self, workspace: Workspace, step: Step, archive: NewArchive | None = None) -> Workspace | None:
+    async def archive(self, key: str) -> NewArchive | None:
+        columns = (archives.c.id, archives.c.key, archives.c.size, archives.c.checksum, archives.c.entries)
+        async with self._seat.statement() as connection:
+            row = (await connection.execute(select(*columns).where(archives.c.key == key))).first()
+            return NewArchive(*row) if row is not None else None
+
+    async def acted(
+        self,
+        workspace: Workspace,
+        step: Step,
+        archive: NewArchive | None = None,
+        sent: Mapping[str, int | str] | None = None,
+    ) -> Workspace | None:
         values: dict[str, Any] = {"op_step": AFTER_ACTION[step]}
         values |= {"op_clock_at": NOW} if step is Step.PULL else {"acted_at": NOW}
         if archive is not None:
             values |= {"archive_key": archive.key}
+        if sent is not None:
+            values |= _home_ctx(sent=dict(sent))
         async with self._seat.transaction() if archive is not None else self._seat.statement() as connection:
             changed = await compare_and_set(connection, workspace, values, [], workspaces.c.op_step == step)
             if changed is not None and archive is not None:
@@ -154,6 +168,8 @@ class PostgresController:
         }
         if workspace.operation in _MAKES_A_VOLUME and workspace.op_id is not None:
             values |= {"op_volume": incarnation_name(workspace.id, workspace.op_id, workspace.op_attempt + 1)}
+        if retry.step is Step.ARCHIVE and workspace.op_id is not None:
+            values |= {"archive_op_id": attempted_archive(workspace.op_id, workspace.op_attempt + 1)}
         failure = Event(EventKind.FAILURE, workspace.operation, reason=retry.fault.reason, detail=retry.fault.detail)
         return await self._transition(workspace, values, [failure])
 
@@ -217,9 +233,9 @@ class PostgresController:
             return await compare_and_set(connection, workspace, values, story, *guards)
 
 
-def _home_ctx(*, restore_marker: str | None) -> dict[str, Any]:
-    """Change the marker and leave what else is known of the home."""
-    return {"home_ctx": workspaces.c.home_ctx.concat({"restore_marker": restore_marker})}
+def _home_ctx(**known: str | dict[str, int | str] | None) -> dict[str, Any]:
+    """Change this, and leave what else is known of the home."""
+    return {"home_ctx": workspaces.c.home_ctx.concat(known)}
 
 
 def _asks(request_id: UUID) -> ColumnElement[bool]:

@@ -6,7 +6,7 @@ way costs the seat too, since nobody knows how far it came. A transition returns
 None when its guard found another row than the caller had decided on; the next pass then decides again. Times that later
 decisions compare are the database's own, never those of a replica's clock."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -173,8 +173,18 @@ class ControllerStore(Protocol):
         """Let the clocks of these attempts begin now, in one statement: their acts had to wait for a turn, or are begun
         anew by another leader. Rows that have moved on are left alone."""
 
-    async def acted(self, workspace: Workspace, step: Step, archive: NewArchive | None = None) -> Workspace | None:
-        """Record that the act of `step` has returned. With an archive: its key and its row, in the same transaction."""
+    async def archive(self, key: str) -> NewArchive | None:
+        """What was found when this archive was read back; None for one that nobody knows of."""
+
+    async def acted(
+        self,
+        workspace: Workspace,
+        step: Step,
+        archive: NewArchive | None = None,
+        sent: Mapping[str, int | str] | None = None,
+    ) -> Workspace | None:
+        """Record that the act of `step` has returned. With an archive: its key and its row, in the same transaction.
+        With what was sent: that it is to be verified against this."""
 
     async def all_acted(self, workspaces: Sequence[Workspace]) -> int:
         """The same for the present steps of many, without archives, in one statement; rows that have moved on are left

@@ -14,7 +14,7 @@ from codehub.model.templates import Template
 from codehub.model.workspace import Request, RequestKind, Workspace
 from codehub.store.tables import Json, workspaces
 
-_NAMES = {field.name for field in fields(Workspace)} - {"restore_marker"} | {"home_ctx"}
+_NAMES = {field.name for field in fields(Workspace)} - {"restore_marker", "sent"} | {"home_ctx"}
 WORKSPACE_COLUMNS = tuple(column for column in workspaces.c if column.name in _NAMES)
 """What a decision needs of a row."""
 
@@ -49,6 +49,7 @@ def to_workspace(row: Row[Any]) -> Workspace:
         archive_key=row.archive_key,
         archive_op_id=row.archive_op_id,
         restore_marker=row.home_ctx.get("restore_marker"),
+        sent=row.home_ctx.get("sent"),
         error_reason=ErrorReason(row.error_reason) if row.error_reason is not None else None,
         error_count=row.error_count,
         next_attempt_at=row.next_attempt_at,
