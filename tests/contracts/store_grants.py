@@ -73,7 +73,10 @@ TABLES = (
     TableGrant("templates", "INSERT, UPDATE", ("api",)),
     TableGrant("workspace_events", "INSERT", ("api", "controller")),
     TableGrant("archives", "INSERT, UPDATE", ("controller",)),
+    TableGrant("archives", "DELETE", ("collector",)),
     TableGrant("orphans", "INSERT, DELETE", ("collector",)),
+    TableGrant("gc_rounds", "INSERT, UPDATE, DELETE", ("collector",)),
+    TableGrant("home_counter", "UPDATE", ("api", "controller")),
     TableGrant("observer_state", "INSERT, UPDATE", ("observer",)),
     TableGrant("system_locks", "INSERT, UPDATE", COORDINATORS),
 )

@@ -1,16 +1,16 @@
 """The twins of what Observer, collector and EventListener see of PostgreSQL."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from codehub.decide.orphans import Found, Generation
+from codehub.decide.orphans import Found, Generation, OrphanKind
 from codehub.model.shown import Restorable, ShownArchive, ShownWorkspace
 from codehub.model.states import Operation, Phase
 from codehub.model.workspace import Workspace
-from codehub.store.protocols import Listing, Notice, Observed
+from codehub.store.protocols import Evidence, Listing, Notice, Observed
 from tests.simulation.memory_database import MemoryDatabase
 from tests.simulation.memory_seat import MemorySeat
 from tests.simulation.memory_triggers import Touched
@@ -74,10 +74,22 @@ class MemoryCollector:
     def __init__(self, seat: MemorySeat) -> None:
         self._seat = seat
 
-    async def generations(self) -> Sequence[Generation]:
+    async def now(self) -> datetime:
         async with self._seat.transaction() as database:
-            known = sorted(database.archives.items(), key=lambda item: (item[1].workspace_id, item[1].generation))
-            return [Generation(key, archive.workspace_id, archive.made_at, kept=False) for key, archive in known]
+            return database.clock()
+
+    async def rows(self, after: UUID | None, limit: int) -> Sequence[Workspace]:
+        async with self._seat.transaction() as database:
+            found = (row for row in database.rows.values() if after is None or row.id > after)
+            return sorted(found, key=lambda row: row.id)[:limit]
+
+    async def workspaces(self, ids: Sequence[UUID]) -> Sequence[Workspace]:
+        async with self._seat.transaction() as database:
+            return [database.rows[each] for each in set(ids) if each in database.rows]
+
+    async def generations(self, workspace_ids: Sequence[UUID]) -> Sequence[Generation]:
+        async with self._seat.transaction() as database:
+            return _generations(database, workspace_ids)
 
     async def noted_orphans(self) -> dict[Found, datetime]:
         async with self._seat.transaction() as database:
@@ -94,6 +106,25 @@ class MemoryCollector:
                 noted = database.orphans.get((each.kind, each.key))
                 if noted is not None and noted[0] == each:
                     del database.orphans[each.kind, each.key]
+
+    async def take(self, found: Found, second_look: Callable[[Evidence], str | None]) -> str | None:
+        async with self._seat.transaction() as database:
+            rows = [row for row in database.rows.values() if row.id == found.workspace_id or _points(row, found.key)]
+            known = _generations(database, {row.id for row in rows})
+            why = second_look(Evidence(rows, known, database.clock()))
+            if why is None and found.kind is OrphanKind.ARCHIVE:
+                database.archives.pop(found.key, None)
+            return why
+
+
+def _points(row: Workspace, key: str) -> bool:
+    return key in (row.archive_key, row.request and row.request.archive_key)
+
+
+def _generations(database: MemoryDatabase, workspace_ids: Collection[UUID]) -> Sequence[Generation]:
+    known = [(key, each) for key, each in database.archives.items() if each.workspace_id in workspace_ids]
+    known.sort(key=lambda item: (item[1].workspace_id, item[1].generation))
+    return [Generation(key, each.workspace_id, each.made_at, kept=False) for key, each in known]
 
 
 class MemoryFeed:

@@ -209,8 +209,29 @@ class ControllerStore(Protocol):
         has come to since: it waits for another look."""
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the second look at one thing is made with, read in the transaction that deletes."""
+
+    workspaces: Sequence[Workspace]
+    """The one that it was made for, and those that point to it."""
+    generations: Sequence[Generation]
+    """Of these workspaces, and the thing itself where it is one."""
+    now: datetime
+
+
 class CollectorStore(Protocol):
-    async def generations(self) -> Sequence[Generation]: ...
+    async def now(self) -> datetime:
+        """The database's time."""
+
+    async def rows(self, after: UUID | None, limit: int) -> Sequence[Workspace]:
+        """Every workspace, deleted ones included; by id, beginning after `after`."""
+
+    async def workspaces(self, ids: Sequence[UUID]) -> Sequence[Workspace]:
+        """These rows, in no particular order; unknown ids are left out."""
+
+    async def generations(self, workspace_ids: Sequence[UUID]) -> Sequence[Generation]:
+        """The archives of these workspaces, older ones first."""
 
     async def noted_orphans(self) -> dict[Found, datetime]:
         """What was unprotected when it was first seen, and when; kept in the database so that a restart forgets
@@ -220,6 +241,10 @@ class CollectorStore(Protocol):
         """Begin the grace of these. One that was noted before keeps its time."""
 
     async def forget_orphans(self, found: Sequence[Found]) -> None: ...
+
+    async def take(self, found: Found, second_look: Callable[[Evidence], str | None]) -> str | None:
+        """Look once more, in the transaction after which nothing can begin to point to the thing any more. None: it may
+        be deleted now, and an archive has lost its row; otherwise why it stays, and nothing has changed."""
 
 
 class FeedStore(Protocol):
