@@ -15,7 +15,7 @@ import pytest
 from codehub.job.archive import Pipe
 from codehub.job.faults import TryAgain
 from codehub.job.home import Home
-from codehub.job.order import DirectoryPlace, Kind
+from codehub.job.order import DirectoryPlace, Kind, encode_order
 from codehub.job.place import Place, open_place
 from tests.job.campaign import size
 from tests.job.orders import NAME, Desk, desk_in, ended, fresh
@@ -187,7 +187,7 @@ def test_a_missing_program_is_a_lasting_fault(desk: Desk, home: Path, monkeypatc
     assert (outcome.exit_code, outcome.message) == (1, "The program tar is not installed.")
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": 2}', "null"])
+@pytest.mark.parametrize("text", ["\n", "{}\n", "[]\n", '{"format": 2}\n', "null\n"])
 def test_an_order_that_is_none_is_told_apart(tmp_path: Path, text: str) -> None:
     from codehub.job.run import main
 
@@ -195,3 +195,12 @@ def test_an_order_that_is_none_is_told_apart(tmp_path: Path, text: str) -> None:
     assert main(["archive", str(tmp_path / "order.json")]) == 64
     assert main(["archive", str(tmp_path / "missing.json")]) == 64
     assert main(["steal", str(tmp_path / "order.json")]) == 64
+
+
+@pytest.mark.parametrize("share", [0, 0.5, 0.99])
+def test_an_order_of_which_the_end_is_missing_is_a_passing_fault(desk: Desk, home: Path, share: float) -> None:
+    from codehub.job.run import main
+
+    whole = encode_order(desk.order(Kind.ARCHIVE, home))
+    (desk.folder / "order.json").write_bytes(whole[: int(len(whole) * share)])
+    assert main(["archive", str(desk.folder / "order.json")]) == 75

@@ -1,4 +1,4 @@
-"""`codehub image build`: the images that workspaces run."""
+"""`codehub image build`: the images that workspaces and jobs run."""
 
 import asyncio
 import dataclasses
@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from codehub.images.dockerfile import Recipe
     from codehub.images.host_access import HostAccess
     from codehub.images.image import Built
+    from codehub.images.job_image import JobRecipe
     from codehub.images.progress import Progress, Report
 
-images = typer.Typer(name="image", help="Make the images that workspaces run.", no_args_is_help=True)
+images = typer.Typer(name="image", help="Make the images that workspaces and jobs run.", no_args_is_help=True)
 
 
 class Name(StrEnum):
     CODE_SERVER = "code-server"
     JUPYTERLAB = "jupyterlab"
+    JOB = "job"
 
 
 def register(app: typer.Typer) -> None:
@@ -34,30 +36,33 @@ def register(app: typer.Typer) -> None:
 
 @images.command("build")
 def build(
-    name: Annotated[Name, typer.Argument(help="Which IDE.")] = Name.CODE_SERVER,
+    name: Annotated[Name, typer.Argument(help="Which IDE; or job, which archives homes.")] = Name.CODE_SERVER,
     base: Annotated[str, typer.Option(help="A Debian 12 image to start from, instead of debian:bookworm-slim.")] = "",
     no_registry: Annotated[
         bool, typer.Option("--no-registry", help="Pull nothing; make the base with debootstrap.")
     ] = False,
     trust_host_ca: Annotated[
-        bool, typer.Option("--trust-host-ca", help="Let workspaces trust this machine's certificates.")
+        bool, typer.Option("--trust-host-ca", help="Let what runs in it trust this machine's certificates.")
     ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Build anew, with today's Debian packages.")] = False,
     engine: Annotated[str, typer.Option(help="The engine's URL (default: the one that docker uses).")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Write one JSON object, for programs.")] = False,
 ) -> None:
-    """Build an IDE's image on the Docker engine. One that is there is left as it is (docs/images.md).
+    """Build an image on the Docker engine. One that is there is left as it is (docs/images.md).
 
     Example: codehub image build jupyterlab --no-registry
     """
     from codehub.images.dockerfile import DEBIAN, Recipe
     from codehub.images.host_access import find_host_access
+    from codehub.images.job_image import JobRecipe
     from codehub.images.tools import TOOLS
 
     access = find_host_access()
     if trust_host_ca and access.ca is None:
         raise ConfigurationError("This machine has no bundle of certificates.", "Name one with SSL_CERT_FILE.")
-    recipe = Recipe(TOOLS[name], base=base or DEBIAN, trusted_ca=access.ca if trust_host_ca else None)
+    trusted = access.ca if trust_host_ca else None
+    based = base or DEBIAN
+    recipe = JobRecipe(based, trusted) if name is Name.JOB else Recipe(TOOLS[name], based, trusted)
     built = asyncio.run(_build(recipe, access, engine or None, registry=not no_registry, fresh=fresh))
     if as_json:
         typer.echo(json.dumps(dataclasses.asdict(built)))
@@ -67,7 +72,9 @@ def build(
         typer.echo(f"{built.tag} built in {built.seconds:.0f} s, {built.size_bytes / 1e6:.0f} MB")
 
 
-async def _build(recipe: "Recipe", access: "HostAccess", engine: str | None, *, registry: bool, fresh: bool) -> "Built":
+async def _build(
+    recipe: "Recipe | JobRecipe", access: "HostAccess", engine: str | None, *, registry: bool, fresh: bool
+) -> "Built":
     from codehub.images.engine import open_engine
     from codehub.images.image import ensure_image
 

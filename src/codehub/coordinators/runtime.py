@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from codehub.errors import ServiceError
+from codehub.images.job_image import JobRecipe
 from codehub.images.local_ide import LocalTool, installed
 from codehub.images.tools import TOOLS
 from codehub.runtimes.docker.runtime import DockerRuntime
@@ -41,7 +42,13 @@ async def open_runtimes(settings: Settings, installation: str) -> list[DockerRun
 
 
 def _docker(settings: Settings, installation: str, fence: Fence) -> DockerRuntime:
-    return DockerRuntime(installation, settings.runtime.docker_host, fence, homes_folder=settings.homes_folder)
+    return DockerRuntime(
+        installation,
+        settings.runtime.docker_host,
+        fence,
+        homes_folder=settings.homes_folder,
+        job_image=settings.runtime.job_image or JobRecipe().tag,
+    )
 
 
 def _local(settings: Settings, installation: str, fence: Fence) -> LocalRuntime:

@@ -1,4 +1,5 @@
-"""Keeps the built-in templates true: says which IDE is there, and makes the one that is not, once for all replicas."""
+"""Keeps the built-in templates true: says which IDE is there, and makes the one that is not, once for all replicas; the
+image of jobs, too."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,6 +18,8 @@ from codehub.images.dockerfile import Recipe
 from codehub.images.engine import open_engine
 from codehub.images.host_access import find_host_access
 from codehub.images.image import ensure_image
+from codehub.images.job_image import NAME as JOB
+from codehub.images.job_image import JobRecipe
 from codehub.images.local_ide import install
 from codehub.images.packages import SANDBOX, require
 from codehub.images.progress import Progress
@@ -42,13 +45,15 @@ class TemplateKeeper:
     name: str = "templates"
     lock_name: str = "coordinator:templates"
     _failed: dict[str, tuple[float, str]] = field(default_factory=dict)
-    """When the making of an IDE failed last, and why."""
+    """When the making of an IDE, or of the image of jobs, failed last, and why."""
 
     async def run(self, leadership: Leadership, report: Report) -> None:
         if not self.on_docker and self.settings.runtime.prepare:
             await self._have_sandboxes()
         while True:
             await leadership.verify()
+            if self.on_docker and self.settings.runtime.prepare and self.settings.runtime.job_image is None:
+                await self._have_job_image()
             for tool in TOOLS.values():
                 await self._keep(tool)
             report.passed()
@@ -60,7 +65,7 @@ class TemplateKeeper:
             found = Availability(
                 found.image, ImageState.FAILED, f"It is not there. Run: codehub image build {tool.name}"
             )
-        elif found.state is ImageState.BUILDING and (why := self._recent_failure(tool)):
+        elif found.state is ImageState.BUILDING and (why := self._recent_failure(tool.name)):
             found = Availability(found.image, ImageState.FAILED, why)
         await self._say(tool, found)
         if found.state is not ImageState.BUILDING:
@@ -81,8 +86,19 @@ class TemplateKeeper:
         except (CodehubError, OSError) as error:
             log.warning("workspaces lack something on this machine; see codehub doctor", error=str(error))
 
-    def _recent_failure(self, tool: Tool) -> str | None:
-        failed_at, why = self._failed.get(tool.name, (0.0, ""))
+    async def _have_job_image(self) -> None:
+        """Before the IDEs: it takes seconds, and without it no home can be archived or restored."""
+        if self._recent_failure(JOB):
+            return
+        try:
+            async with self._engine() as docker:
+                await ensure_image(docker, JobRecipe(), find_host_access(), lambda _: None)
+        except (CodehubError, OSError) as error:
+            log.warning("the image of jobs could not be made", error=str(error))
+            self._failed[JOB] = self.elapsed(), str(error)
+
+    def _recent_failure(self, name: str) -> str | None:
+        failed_at, why = self._failed.get(name, (0.0, ""))
         return why if why and self.elapsed() - failed_at < TRY_AGAIN_SECONDS else None
 
     async def _look(self, tool: Tool) -> Availability:

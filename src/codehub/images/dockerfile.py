@@ -27,6 +27,9 @@ class Recipe:
     trusted_ca: bytes | None = None
     """Certificates that the image should trust instead of Debian's; for workspaces behind an intercepting proxy."""
 
+    needed_bytes = 5 * 10**9
+    """Compilers, what they make, and the image itself, on the engine at the same time."""
+
     @property
     def repository(self) -> str:
         return f"codehub/{self.tool.name}"

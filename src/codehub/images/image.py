@@ -1,4 +1,4 @@
-"""Build an IDE's image on an engine, unless it is there."""
+"""Build an image on an engine, unless it is there."""
 
 import io
 import time
@@ -10,10 +10,8 @@ from codehub.images.base import ensure_base
 from codehub.images.dockerfile import Recipe
 from codehub.images.engine import build, find_image, require_room
 from codehub.images.host_access import HostAccess
+from codehub.images.job_image import JobRecipe
 from codehub.images.progress import Report
-
-NEEDED_BYTES = 5 * 10**9
-"""Compilers, what they make, and the image itself, on the engine at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +23,13 @@ class Built:
 
 
 async def ensure_image(
-    docker: Docker, recipe: Recipe, access: HostAccess, report: Report, *, registry: bool = True, fresh: bool = False
+    docker: Docker,
+    recipe: Recipe | JobRecipe,
+    access: HostAccess,
+    report: Report,
+    *,
+    registry: bool = True,
+    fresh: bool = False,
 ) -> Built:
     """Have the image on the engine. One that is there is found by its tag; `fresh` builds it anew nevertheless, with
     today's packages of Debian."""
@@ -33,7 +37,7 @@ async def ensure_image(
     image = None if fresh else await find_image(docker, recipe.tag)
     was_there = image is not None
     if image is None:
-        await require_room(docker, NEEDED_BYTES)
+        await require_room(docker, recipe.needed_bytes)
         base = await ensure_base(docker, recipe.base, access, report, registry=registry)
         context = recipe.context(access.files(trust_ca=recipe.trusted_ca is not None))
         image = await build(docker, recipe.tag, io.BytesIO(context), report, base=base, fresh=fresh)

@@ -121,11 +121,18 @@ def _draft(folder: int, name: str) -> Iterator[_Draft]:
     draft = f"{_UNFINISHED}{secrets.token_hex(8)}-{name}"
     descriptor = os.open(draft, _NEW, 0o600, dir_fd=folder)
     try:
+        _hand_over(descriptor, os.fstat(folder))
         yield _Draft(draft, descriptor)
     finally:
         os.close(descriptor)
         with suppress(FileNotFoundError):
             os.unlink(draft, dir_fd=folder)
+
+
+def _hand_over(descriptor: int, folder: os.stat_result) -> None:
+    """What root writes into the folder of an ordinary user's store is for that user to read."""
+    if os.geteuid() == 0 != folder.st_uid:
+        os.fchown(descriptor, folder.st_uid, folder.st_gid)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What a job is told: one JSON file, readable by the job alone, since it may hold URLs that open one archive.
+"""What a job is told: one line of JSON, readable by the job alone, since it may hold URLs that open one archive.
 
 docs/archive-format.md lists every field.
 """
@@ -10,12 +10,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from codehub.job.faults import BadOrder
+from codehub.job.faults import BadOrder, TryAgain
 from codehub.job.marker import FORMAT, Totals, parse_totals
 
 RETRY_WAITS = (1.0, 5.0, 20.0)  # together longer than a change of leader, whose relay leads to the store
 _LEVELS = range(1, 20)
 _UNLIMITED = 1 << 62
+_END = b"\n"
 
 
 class Kind(StrEnum):
@@ -85,9 +86,13 @@ class Order:
 
 
 def read_order(path: Path, kind: Kind) -> Order:
-    """The order in this file. Raises BadOrder for one that is not to be read, or is of another kind."""
+    """The order in this file. Raises BadOrder for one that is not to be read, or is of another kind, and TryAgain for
+    one that does not end: whoever wrote it into a pipe has died over it."""
     try:
-        order = parse_order(json.loads(path.read_bytes()))
+        said = path.read_bytes()
+        if not said.endswith(_END):
+            raise TryAgain("The order did not come whole.")
+        order = parse_order(json.loads(said))
     except OSError as error:
         raise BadOrder(f"The order cannot be read ({error.strerror}).") from error
     except (ValueError, TypeError, LookupError) as error:
@@ -101,7 +106,7 @@ def encode_order(order: Order) -> bytes:
     """The order as `read_order` reads it."""
     kind = "s3" if isinstance(order.place, S3Place) else "directory"
     said = asdict(order) | {"format": FORMAT, "place": {"type": kind} | asdict(order.place)}
-    return json.dumps(said, default=str).encode()
+    return json.dumps(said, default=str).encode() + _END
 
 
 def parse_order(said: dict[str, Any]) -> Order:

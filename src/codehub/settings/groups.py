@@ -112,6 +112,8 @@ class RedisChannelConfig(Group):
     """Events for the pages of one user: the user's id follows."""
     wake_prefix: Channel = "codehub:wake"
     """Hints that wake a coordinator before its interval has passed: its name follows."""
+    activity_prefix: Channel = "codehub:activity"
+    """Who was seen by the front doors: a sorted set of this name, and keys that begin with it."""
 
 
 class ArchiveConfig(Group):
@@ -160,7 +162,11 @@ class RuntimeConfig(Group):
     docker_host: Annotated[Text, Words(allowed="unix:///path or tcp://host:port")] = "unix:///var/run/docker.sock"
     """The engine, on the machine that the front door runs on."""
     prepare: Annotated[bool, Words(allowed="true or false")] = True
-    """Make the built-in IDEs in the background where they are missing. Off: `codehub image build`, when it suits."""
+    """Make the built-in IDEs and the jobs' image in the background. Off: `codehub image build`, when it suits."""
+    job_image: Annotated[
+        Text | None, Words(allowed="the name of an image", unset="the one that codehub builds itself")
+    ] = None
+    """What moves homes to their archives and back, on an engine. A name that begins with `codehub/` is never pulled."""
 
 
 class CoordinatorConfig(Group):

@@ -14,6 +14,8 @@ async def clear(installation: str, host: str = tool_image.HOST) -> None:
     runtime = DockerRuntime(installation, host)
     for instance in await runtime.instances.list():
         await runtime.instances.stop(instance.id, 0)
+    for job in await runtime.jobs.list():
+        await runtime.jobs.remove(job.name)
     for volume in await runtime.volumes.list():
         await runtime.volumes.delete(volume.name)
     await runtime.teardown()

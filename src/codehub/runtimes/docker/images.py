@@ -28,18 +28,18 @@ FULL = "no space left on device"
 async def pull(api: DockerApi, image: str, on_progress: Callable[[PullProgress], None]) -> None:
     """Nothing to do where it is there. A stream that is cut off ends like one that is complete: only the image itself
     shows that it arrived."""
-    if await _present(api, image):
+    if await is_present(api, image):
         return
     async with translated():
         try:
             await _follow(api.client.images.pull(image, stream=True), on_progress)
         except DockerError as error:
             raise fault_of_pull(image, error) from error
-    if not await _present(api, image):
+    if not await is_present(api, image):
         raise RegistryAway(f"the pull of {image} broke off")
 
 
-async def _present(api: DockerApi, image: str) -> bool:
+async def is_present(api: DockerApi, image: str) -> bool:
     try:
         async with translated():
             await api.client.images.inspect(image)

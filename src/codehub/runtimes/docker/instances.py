@@ -13,7 +13,7 @@ import aiohttp
 from aiodocker.containers import DockerContainer
 from aiodocker.exceptions import DockerError
 
-from codehub.runtimes.docker import container, images, labels
+from codehub.runtimes.docker import container, containers, images, labels
 from codehub.runtimes.docker.api import ACT_SECONDS, DockerApi, translated
 from codehub.runtimes.docker.homes_removed import HomesRemoved
 from codehub.runtimes.docker.network import Network
@@ -23,10 +23,7 @@ from codehub.runtimes.protocols import Instance, InstanceSpec, PullProgress, Sta
 
 PROBE_SECONDS = 1.5
 ADDRESS_TRIES = 4
-NAME_TRIES = 100
-NAME_PAUSE_SECONDS = 0.05
 ADDRESS_TAKEN = "Address already in use"
-FRAME_HEADER_BYTES = 8
 
 
 class DockerInstances:
@@ -68,28 +65,28 @@ class DockerInstances:
         await images.pull(self._api, image, on_progress)
 
     async def start(self, spec: InstanceSpec) -> str:
-        """The engine makes a volume that it does not find, and would hand out an empty home: so the home is looked for
-        before, and again when the container holds it and nobody can remove it any more (contract 6)."""
         await self._volumes.ready(spec.volume)
         for _ in range(ADDRESS_TRIES):
             made = await self._create(spec)
-            await self._hold_home(made.id, spec.volume)
+            await containers.hold_home(self._api, self._volumes, made.id, spec.volume)
             if await self._run(made):
                 return made.id
-            await self._remove(made.id)  # an address is given for life: only a new container can have another
+            await containers.remove(
+                self._api, made.id
+            )  # an address is given for life: only a new container can have another
         raise RuntimeFault(f"no free address was found for {spec.name}")
 
     async def _create(self, spec: InstanceSpec) -> DockerContainer:
         """A name is taken from the moment that somebody else begins to make or to remove its container; what holds it
         then cannot be looked at yet, or any more, and is waited for."""
         address = await self._network.take_address()
-        for _ in range(NAME_TRIES):
+        for _ in range(containers.NAME_TRIES):
             try:
                 return await self._make(spec, address)
             except InUse:
                 with suppress(NotFound):
                     return await self._same_incarnation(spec)
-            await asyncio.sleep(NAME_PAUSE_SECONDS)
+            await asyncio.sleep(containers.NAME_PAUSE_SECONDS)
         raise RuntimeFault(f"the name {spec.name} is taken by something that cannot be seen")
 
     async def _make(self, spec: InstanceSpec, address: str) -> DockerContainer:
@@ -131,14 +128,6 @@ class DockerInstances:
         self._network.hold(found[labels.ADDRESS])
         return there
 
-    async def _hold_home(self, instance_id: str, volume: str) -> None:
-        try:
-            await self._volumes.require(volume)
-        except NotFound:
-            await self._remove(instance_id)
-            await self._volumes.remove_made_by_engine(volume)
-            raise
-
     async def probe(self, instance: Instance) -> bool:
         if instance.endpoint is None:
             return False
@@ -156,28 +145,16 @@ class DockerInstances:
                 await self._api.client.containers.container(instance_id).stop(
                     t=math.ceil(grace_seconds), timeout=aiohttp.ClientTimeout(total=grace_seconds + ACT_SECONDS)
                 )
-            await self._remove(instance_id)
+            await containers.remove(self._api, instance_id)
             self._network.release(labelled[labels.ADDRESS])
 
-    async def _remove(self, instance_id: str) -> None:
-        """Also where another caller is at it: back when it is gone. Unnamed volumes go with it, the home stays."""
-        doomed = self._api.client.containers.container(instance_id)
-        with suppress(NotFound):
-            try:
-                async with translated():
-                    await doomed.delete(force=True, v=True)
-            except InUse:
-                async with translated():
-                    await doomed.wait(condition="removed", timeout=aiohttp.ClientTimeout(total=ACT_SECONDS))
-
     async def logs(self, instance_id: str, tail: int, *, follow: bool = False) -> AsyncGenerator[bytes, None]:
-        """Both streams as they came, each piece in a frame whose header ends with its length. A workspace prints what
-        it likes, so nothing is decoded here."""
+        """Both streams as they came. A workspace prints what it likes, so nothing is decoded here."""
         await self._require(instance_id)
         params = {"stdout": "1", "stderr": "1", "tail": str(tail), "follow": str(int(follow))}
         async with self._api.stream(f"containers/{instance_id}/logs", params) as content:
-            while len(header := await content.read(FRAME_HEADER_BYTES)) == FRAME_HEADER_BYTES:
-                yield await content.readexactly(int.from_bytes(header[4:]))
+            async for piece in containers.printed(content):
+                yield piece
 
     async def stats(self, instance_id: str) -> Stats:
         await self._require(instance_id)

@@ -5,8 +5,18 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from codehub.job.faults import ExitCode
 from codehub.model.conditions import Endpoint
-from codehub.runtimes.protocols import Instance, InstanceSpec, InstanceState, Volume, VolumeSpec
+from codehub.runtimes.protocols import (
+    Instance,
+    InstanceSpec,
+    InstanceState,
+    Job,
+    JobSpec,
+    JobState,
+    Volume,
+    VolumeSpec,
+)
 
 INSTALLATION = "codehub.installation"
 WORKSPACE = "codehub.workspace"
@@ -18,6 +28,7 @@ ADDRESS = "codehub.address"
 PORT = "codehub.port"
 HEALTH_PATH = "codehub.health_path"
 IDENTITY = "codehub.identity"
+JOB = "codehub.job"
 
 STATES = {
     "created": InstanceState.CREATED,
@@ -33,6 +44,9 @@ TOLD = {
     "event": ["create", "start", "die", "oom", "pause", "unpause", "destroy"],
 }
 """The filter for events. Not by label: no event of a volume has any."""
+KILLED = 137
+JOBS_WITHOUT_EXIT = {"created": ExitCode.TRY_AGAIN, "removing": KILLED, "dead": KILLED}
+"""What to take for the exit code of a job that has none: one that was never started, and those on their way out."""
 EXIT_CODE = re.compile(r"^Exited \((\d+)\)")
 
 
@@ -48,7 +62,11 @@ def own_instances(installation: str, workspace_id: UUID | None = None) -> dict[s
     return {"label": [*own(installation, workspace_id)["label"], PORT]}
 
 
-def of_spec(installation: str, spec: InstanceSpec | VolumeSpec) -> dict[str, str]:
+def own_jobs(installation: str, workspace_id: UUID | None = None) -> dict[str, list[str]]:
+    return {"label": [*own(installation, workspace_id)["label"], JOB]}
+
+
+def of_spec(installation: str, spec: InstanceSpec | VolumeSpec | JobSpec) -> dict[str, str]:
     return {
         INSTALLATION: installation,
         WORKSPACE: str(spec.workspace_id),
@@ -65,6 +83,27 @@ def of_instance(installation: str, spec: InstanceSpec, address: str) -> dict[str
         PORT: str(spec.port),
         HEALTH_PATH: spec.health_path,
     }
+
+
+def of_job(installation: str, spec: JobSpec) -> dict[str, str]:
+    return of_spec(installation, spec) | {VOLUME: spec.volume, JOB: spec.order.kind}
+
+
+def job(listed: Mapping[str, Any]) -> Job:
+    """One entry of the engine's listing."""
+    labels = listed["Labels"]
+    runs = STATES[listed["State"]] is InstanceState.RUNNING
+    exited = EXIT_CODE.match(listed["Status"])
+    code = int(exited[1]) if exited else JOBS_WITHOUT_EXIT.get(listed["State"], KILLED)
+    return Job(
+        name=labels[INCARNATION],
+        workspace_id=UUID(labels[WORKSPACE]),
+        op_id=UUID(labels[OPERATION]),
+        epoch=int(labels[EPOCH]),
+        volume=labels[VOLUME],
+        state=JobState.RUNNING if runs else JobState.ENDED,
+        exit_code=None if runs else code,
+    )
 
 
 def instance(listed: Mapping[str, Any]) -> Instance:

@@ -10,6 +10,7 @@ import aiodocker
 from codehub.runtimes.docker import labels
 from codehub.runtimes.docker.api import LIMITS, LOOK_SECONDS, DockerApi, translated
 from codehub.runtimes.docker.instances import DockerInstances
+from codehub.runtimes.docker.jobs import DockerJobs
 from codehub.runtimes.docker.network import Network
 from codehub.runtimes.docker.sized_homes import SizedHomes
 from codehub.runtimes.docker.volumes import DockerVolumes
@@ -42,6 +43,7 @@ class DockerRuntime:
         subnet: IPv4Network | None = None,
         barred: tuple[IPv4Network, ...] = (),
         homes_folder: Path | None = None,
+        job_image: str = "codehub/job",
     ) -> None:
         self._installation = installation
         self._api = DockerApi(host, fence)
@@ -50,6 +52,7 @@ class DockerRuntime:
         sized = SizedHomes(homes_folder / installation, fence) if homes_folder and not self._lack_of_sizes else None
         self.volumes = DockerVolumes(self._api, installation, sized)
         self.instances = DockerInstances(self._api, installation, self._network, self.volumes)
+        self.jobs = DockerJobs(self._api, installation, self.volumes, job_image)
 
     async def engine(self) -> str:
         """A mark kept among the homes themselves. The engine's own id will not do: it survives the loss of all of its
@@ -83,6 +86,8 @@ class DockerRuntime:
         findings += [f"The Docker engine cannot set {what}." for flag, what in CAPABILITIES.items() if not about[flag]]
         if not any(option.startswith("name=seccomp") for option in about["SecurityOptions"]):
             findings.append("The Docker engine runs without seccomp: workspaces can make every system call.")
+        if (lack := await self.jobs.lack()) is not None:
+            findings.append(f"Homes can be neither archived nor restored, because {lack}.")
         if self._lack_of_sizes:
             findings.append(f"One workspace can fill the disk of all, because {self._lack_of_sizes}.")
         return findings
