@@ -30,6 +30,7 @@ ROWS = {
     "gc_rounds": "INSERT INTO gc_rounds (id) VALUES ($1)",
     "home_counter": "INSERT INTO home_counter (value) SELECT 0 WHERE $1::uuid IS NOT NULL",
     "home_counter_marks": "INSERT INTO home_counter_marks (id, value) VALUES ($1, 7)",
+    "holds": "INSERT INTO holds (id, workspace_id, reason, made_by, ends_at) VALUES ($1, $1, 'build', 'ann', now())",
     "system_locks": "INSERT INTO system_locks VALUES ('coordinator:wc', $1::uuid::text, 1, now(), false)",
     "observer_state": "INSERT INTO observer_state VALUES ('volumes', now(), $1::uuid::text)",
     "sessions": "INSERT INTO sessions (id, user_id, secret_hash, address, expires_at) VALUES ($1, $1, '', '', now())",

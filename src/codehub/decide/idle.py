@@ -24,6 +24,14 @@ class IdlePolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class Watch:
+    """Between these two moments nobody's activity was missed."""
+
+    since: datetime
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class StayAwake:
     until: datetime | None
     """When it would go to sleep if nothing happened before. None: not by itself."""
@@ -35,15 +43,25 @@ class Sleep:
 
 
 def idle(
-    workspace: Workspace | ShownWorkspace, policy: IdlePolicy, held_until: datetime | None, now: datetime
+    workspace: Workspace | ShownWorkspace,
+    policy: IdlePolicy,
+    held_until: datetime | None,
+    now: datetime,
+    watch: Watch | None = None,
 ) -> StayAwake | Sleep:
-    """Whether to write a wish for sleep, with the reason `idle`. Only a workspace at rest in its wish is considered."""
+    """Whether to write a wish for sleep, with the reason `idle`. Only a workspace at rest in its wish is considered.
+
+    Idle is who was watched and seen to do nothing: the clock begins anew where something may have been missed, and
+    stands still where the last of the front doors has spoken. Without a watch nothing was missed."""
     if workspace.operation is not Operation.NONE or workspace.phase_changed_at is None:
         return StayAwake(None)
     match (workspace.phase, workspace.desired_state):
         case (Phase.RUNNING, Desired.RUNNING):
             # The later of the two: a workspace that was just woken is not put back by an old access.
             since = max(workspace.last_access_at or workspace.phase_changed_at, workspace.phase_changed_at)
+            if watch is not None:
+                since = max(since, watch.since)
+                now = min(now, watch.until + policy.flush_interval)
             after = within_ceiling(
                 workspace.standby_after_seconds, policy.standby_after_seconds, policy.standby_ceiling_seconds
             )
@@ -55,6 +73,12 @@ def idle(
             return _sleep(Desired.ARCHIVED, workspace.phase_changed_at, after, timedelta(0), None, now)
         case _:
             return StayAwake(None)
+
+
+def is_current(watch: Watch, policy: IdlePolicy, now: datetime) -> bool:
+    """Whether every front door has spoken within two intervals. If not, somebody may have come back through a silent
+    one, and nobody is put to sleep until it speaks."""
+    return now - watch.until <= 2 * policy.flush_interval
 
 
 def within_ceiling(override: int | None, default: int, ceiling: int) -> int:

@@ -162,6 +162,9 @@ class WorkspaceRow(SQLModel, table=True):
     standby_after_seconds: int | None = None
     archive_after_seconds: int | None = None
     last_access_at: datetime | None = _moment()
+    last_activity: str | None = None
+    held_until: datetime | None = _moment()
+    hold_reason: str | None = None
     deleted_at: datetime | None = _moment()
     request: Json | None = _json()
     revision: int = Field(sa_type=BigInteger)
@@ -194,6 +197,17 @@ class WorkspaceRow(SQLModel, table=True):
     )
     created_at: datetime = _moment(nullable=False)
     updated_at: datetime = _moment(nullable=False)
+
+
+class HoldRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "holds"
+
+    id: UUID = Field(primary_key=True)
+    workspace_id: UUID = Field(foreign_key="workspaces.id")
+    reason: str
+    made_by: str
+    made_at: datetime = _moment(nullable=False)
+    ends_at: datetime = _moment(nullable=False)
 
 
 class WorkspaceEventRow(SQLModel, table=True):
