@@ -82,11 +82,12 @@ stop_engine() {
     [ "${engine_started:-}" = yes ] && as_root sh -c 'kill "$(cat /var/run/docker.pid)"' || true
 }
 
-# with_engine COMMAND: run by this user, who for its time is in the group that may use the engine.
+# with_engine COMMAND: run by this user, who for its time is in the group that may use the engine. sudo forgets the
+# environment, and calls the user root.
 with_engine() {
     if [ -z "${engine_group:-}" ] || [ "$(id -u)" = 0 ]; then "$@"; return; fi
     as_root setpriv --reuid "$(id -u)" --regid "$(id -g)" --groups "$(id -G | tr ' ' ,),$engine_group" \
-        env HOME="$HOME" PATH="$PATH" "$@"
+        env HOME="$HOME" PATH="$PATH" USER="$(id -un)" LOGNAME="$(id -un)" $(env | grep '^CODEHUB_TEST_' || true) "$@"
 }
 
 find_python() { # the system's own first: the services' users can run it, unlike one inside a private home
