@@ -78,6 +78,11 @@ class MemoryCollector:
         async with self._seat.transaction() as database:
             return database.clock()
 
+    async def engine(self, kind: str) -> str | None:
+        async with self._seat.transaction() as database:
+            listing = database.listings.get(kind)
+            return listing.engine if listing is not None else None
+
     async def rows(self, after: UUID | None, limit: int) -> Sequence[Workspace]:
         async with self._seat.transaction() as database:
             found = (row for row in database.rows.values() if after is None or row.id > after)

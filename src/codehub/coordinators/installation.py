@@ -9,8 +9,9 @@ from codehub import clock
 from codehub.archives.object_store import ObjectStore
 from codehub.bus.hints import Hints, Listener
 from codehub.bus.page_events import PageEvents
+from codehub.coordinators.backup_watch import BackupWatch
 from codehub.coordinators.event_listener import EventListener
-from codehub.coordinators.gc_runner import GcRunner
+from codehub.coordinators.gc_runner import Book, GcRunner
 from codehub.coordinators.leadership import Fence
 from codehub.coordinators.observer import ArchiveLook, Observer
 from codehub.coordinators.progress import Progress
@@ -18,13 +19,18 @@ from codehub.coordinators.supervisor import Supervisor, Terms
 from codehub.coordinators.ticker import Rhythm, Ticker
 from codehub.coordinators.ttl_runner import TtlRunner
 from codehub.coordinators.workspace_controller import Slots, WorkspaceController
+from codehub.decide.orphans import CollectPolicy
 from codehub.decide.retry import RetryPolicy
 from codehub.model.states import Operation
 from codehub.runtimes.protocols import Runtime
 from codehub.settings.groups import ArchiveConfig, AuthConfig, CoordinatorConfig, ReconcilerConfig, RetentionConfig
+from codehub.store.collector import PostgresCollector
+from codehub.store.engine import single
 from codehub.store.feed import PostgresFeed
+from codehub.store.gc_rounds import PostgresRounds
 from codehub.store.observer import PostgresObserver
 from codehub.store.protocols import Seat
+from codehub.store.pruning import prune_by_age, prune_workspaces
 from codehub.store.seat import PostgresSeat
 from codehub.store.self_test import other_candidates
 from codehub.store.shards import Shard, shards
@@ -67,6 +73,7 @@ def assemble(parts: Parts) -> Supervisor:
         ticker=Ticker(rhythm, clock.elapsed, random.random),
         elapsed=clock.elapsed,
     )
+    watch = BackupWatch(single(parts.database_url, "codehub counter"), parts.store, parts.installation)
     slots = Slots(config.max_concurrent_operations)
     controllers = [_controller(parts, shard, rhythm, slots) for shard in shards(config.shards)]
     divided = {each.lock_name: config.shards for each in controllers}
@@ -76,7 +83,7 @@ def assemble(parts: Parts) -> Supervisor:
             *controllers,
             EventListener(lambda seat: PostgresFeed(_postgres(seat)), parts.hints, parts.pages),
             TtlRunner(config.ttl_interval),
-            GcRunner(config.gc_interval),
+            _collector(parts, watch),
         ],
         take_seat=lambda lock_name: PostgresSeat.take(
             parts.database_url, lock_name, config.node_id, config.lease_seconds, divided.get(lock_name)
@@ -103,6 +110,40 @@ def _controller(parts: Parts, shard: Shard, rhythm: Rhythm, slots: Slots) -> Wor
         name=shard.name,
         lock_name=shard.lock_name,
         traces=parts.traces,
+    )
+
+
+def _collector(parts: Parts, watch: BackupWatch) -> GcRunner:
+    interval = timedelta(seconds=parts.coordinator.gc_interval)
+
+    def open_book(seat: Seat) -> Book:
+        held = _postgres(seat)
+        return Book(
+            collector=PostgresCollector(held),
+            rounds=PostgresRounds(held, interval=interval),
+            prune=partial(prune_by_age, held, parts.retention, parts.auth),
+            prune_workspaces=partial(prune_workspaces, held, parts.retention),
+        )
+
+    return GcRunner(
+        runtime=parts.runtime,
+        fence=parts.fence,
+        store=parts.store,
+        installation=parts.installation,
+        watch=watch,
+        policy=collect_policy(parts.archive, parts.retention),
+        open_book=open_book,
+        elapsed=clock.elapsed,
+        metrics=parts.metrics,
+    )
+
+
+def collect_policy(archive: ArchiveConfig, retention: RetentionConfig) -> CollectPolicy:
+    return CollectPolicy(
+        grace=timedelta(seconds=archive.gc_grace_seconds),
+        max_share=archive.gc_max_share,
+        generations=archive.generations,
+        undelete_window=timedelta(seconds=retention.undelete_seconds),
     )
 
 

@@ -16,7 +16,7 @@ from codehub.model.workspace import Workspace
 from codehub.store.protocols import Evidence
 from codehub.store.rows import WORKSPACE_COLUMNS, to_workspace
 from codehub.store.seat import LOCK_NOT_AVAILABLE, PostgresSeat
-from codehub.store.tables import archives, orphans, workspaces
+from codehub.store.tables import archives, observer_state, orphans, workspaces
 
 _GENERATION = (archives.c.key, archives.c.workspace_id, archives.c.made_at, archives.c.kept)
 SOMEBODY_IS_AT_IT = "somebody is just asking for it"
@@ -65,6 +65,13 @@ class CollectorReads:
     async def generations(self, workspace_ids: Sequence[UUID]) -> Sequence[Generation]:
         async with self._statement() as connection:
             return await _generations(connection, workspace_ids)
+
+    async def engine(self, kind: str) -> str | None:
+        async with self._statement() as connection:
+            found: str | None = await connection.scalar(
+                select(observer_state.c.engine).where(observer_state.c.kind == kind)
+            )
+            return found
 
     async def noted_orphans(self) -> dict[Found, datetime]:
         async with self._statement() as connection:

@@ -3,7 +3,7 @@ that neither a restart nor another leader makes a round too early or too late.""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 from sqlalchemy import RowMapping, bindparam, text
@@ -46,7 +46,7 @@ _LAST_ENDED = text("SELECT * FROM gc_rounds WHERE ended_at IS NOT NULL ORDER BY 
 _ONE = text("SELECT * FROM gc_rounds WHERE id = :id")
 _CONFIRM = text("""
     UPDATE gc_rounds SET confirmed_at = clock_timestamp(), confirmed_by = :by
-    WHERE halted IS NOT NULL AND confirmed_at IS NULL
+    WHERE due > 0 AND halted IS NOT NULL AND confirmed_at IS NULL
       AND id = (SELECT id FROM gc_rounds WHERE ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT 1)
     RETURNING *
 """)
@@ -93,6 +93,12 @@ class PostgresRounds:
             begun = begun or await connection.scalar(_BEGIN_ONE_THAT_IS_DUE, {"interval": self.interval})
             return Begun(begun, confirmed or 0) if begun is not None else None
 
+    async def halted(self) -> str | None:
+        """Why the last round waits for an administrator, if it does."""
+        async with self.seat.statement() as connection:
+            last = await last_ended(connection)
+            return last["halted"] if last is not None and last["confirmed_at"] is None else None
+
     async def end(self, round_id: UUID, told: RoundTold) -> None:
         values = {name: getattr(told, name) for name in ("seen", "waiting", "due", "halted")}
         values |= {name: dict(getattr(told, name)) for name in ("kept", "deleted", "pruned")}
@@ -125,15 +131,6 @@ async def one(connection: AsyncConnection, round_id: UUID) -> RowMapping | None:
 
 
 async def confirm(connection: AsyncConnection, by: str) -> RowMapping | None:
-    """Let the next round take what the last one was halted over. None where the last one was not halted, or that was
-    confirmed before."""
+    """Let the next round take as many as the last one was halted over. None where the last one was not halted for that,
+    or it was confirmed before."""
     return (await connection.execute(_CONFIRM, {"by": by})).mappings().first()
-
-
-def is_waiting_for_a_person(row: RowMapping | None) -> bool:
-    return row is not None and row["halted"] is not None and row["confirmed_at"] is None
-
-
-def began(row: RowMapping) -> datetime | None:
-    at: datetime | None = row["began_at"]
-    return at

@@ -224,6 +224,9 @@ class CollectorStore(Protocol):
     async def now(self) -> datetime:
         """The database's time."""
 
+    async def engine(self, kind: str) -> str | None:
+        """The one that gave the last listing of this kind that was believed; None before the first."""
+
     async def rows(self, after: UUID | None, limit: int) -> Sequence[Workspace]:
         """Every workspace, deleted ones included; by id, beginning after `after`."""
 

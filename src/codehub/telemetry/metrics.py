@@ -63,6 +63,23 @@ class Metrics:
             buckets=OPERATION_SECONDS,
             registry=registry,
         )
+        self.gc_rounds = Counter(
+            "codehub_gc_rounds",
+            "Rounds of the collector, by outcome: done, halted or failed.",
+            ["outcome"],
+            registry=registry,
+        )
+        self.gc_deleted = Counter(
+            "codehub_gc_deleted", "What the collector has deleted, by kind.", ["kind"], registry=registry
+        )
+        self.gc_waits = Gauge(
+            "codehub_gc_waits_for_administrator",
+            "1 while the collector deletes nothing until an administrator confirms; told by the leader.",
+            registry=registry,
+        )
+        self.idle_wishes = Counter(
+            "codehub_idle_wishes", "Workspaces put to sleep because nobody used them.", ["wish"], registry=registry
+        )
         ProcessCollector(registry=registry)
 
 
