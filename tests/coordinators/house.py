@@ -17,6 +17,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from codehub.archives.directory import DirectoryStore
 from codehub.archives.object_store import ObjectStore
+from codehub.bus.activity_keys import Keys
+from codehub.bus.activity_watch import ActivityWatch
 from codehub.bus.connect import connect
 from codehub.bus.hints import Hints
 from codehub.bus.page_events import PageEvents
@@ -71,6 +73,7 @@ class House:
     template: UUID
     store: ObjectStore
     engine: MemoryEngine = field(default_factory=lambda: MemoryEngine(images={IMAGE}))
+    idle_policy: IdlePolicy = IDLE_POLICY
     replicas: list[Replica] = field(default_factory=list)
     metrics: Metrics = field(default_factory=fresh)
     traces: Traces = field(default_factory=Traces)
@@ -113,6 +116,8 @@ class House:
             database_url=self.database_url,
             hints=Hints(self.redis, f"{self.prefix}:wake"),
             pages=PageEvents(self.redis, f"{self.prefix}:sse", IDLE_POLICY),
+            activity=ActivityWatch(self.redis, Keys(f"{self.prefix}:activity")),
+            idle_policy=self.idle_policy,
             runtime=runtime,
             fence=fence,
             archives=StoreLook(self.store),

@@ -8,7 +8,7 @@ from uuid import UUID
 from redis.asyncio import Redis
 
 from codehub.bus.activity_keys import Keys
-from codehub.model.activity import Kind
+from codehub.model.activity import Doors, Kind, Sign
 
 LOOK_SECONDS = 5.0
 FORGET_DOOR_SECONDS = 3600
@@ -48,28 +48,6 @@ for i = 1, #ARGV, 2 do
     end
 end
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Sign:
-    """The newest activity of one workspace."""
-
-    workspace_id: UUID
-    seconds_ago: float
-    kind: Kind | None
-    """None for one that this release does not know."""
-    score: bytes
-    """The time as Redis keeps it: what tells it from a newer one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Doors:
-    """What is known of the front doors: whatever any of them saw between these two moments has been told."""
-
-    watched_for_seconds: float
-    silent_for_seconds: float
-    """The one that has said nothing for longest."""
-    most_silent: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,15 @@
 """Puts the five coordinators together out of settings and services."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
+from uuid import UUID
 
 from codehub import clock
 from codehub.archives.object_store import ObjectStore
+from codehub.bus.activity_watch import ActivityWatch
 from codehub.bus.hints import Hints, Listener
 from codehub.bus.page_events import PageEvents
 from codehub.coordinators.backup_watch import BackupWatch
@@ -19,6 +22,7 @@ from codehub.coordinators.supervisor import Supervisor, Terms
 from codehub.coordinators.ticker import Rhythm, Ticker
 from codehub.coordinators.ttl_runner import TtlRunner
 from codehub.coordinators.workspace_controller import Slots, WorkspaceController
+from codehub.decide.idle import IdlePolicy
 from codehub.decide.orphans import CollectPolicy
 from codehub.decide.retry import RetryPolicy
 from codehub.model.states import Operation
@@ -28,6 +32,7 @@ from codehub.store.collector import PostgresCollector
 from codehub.store.engine import single
 from codehub.store.feed import PostgresFeed
 from codehub.store.gc_rounds import PostgresRounds
+from codehub.store.idle import PostgresIdle
 from codehub.store.observer import PostgresObserver
 from codehub.store.protocols import Seat
 from codehub.store.pruning import prune_by_age, prune_workspaces
@@ -44,6 +49,8 @@ class Parts:
     database_url: str
     hints: Hints
     pages: PageEvents
+    activity: ActivityWatch
+    idle_policy: IdlePolicy
     runtime: Runtime
     """Its fence must be `fence.check`."""
     fence: Fence
@@ -82,7 +89,7 @@ def assemble(parts: Parts) -> Supervisor:
             observer,
             *controllers,
             EventListener(lambda seat: PostgresFeed(_postgres(seat)), parts.hints, parts.pages),
-            TtlRunner(config.ttl_interval),
+            _ttl_runner(parts),
             _collector(parts, watch),
         ],
         take_seat=lambda lock_name: PostgresSeat.take(
@@ -110,6 +117,21 @@ def _controller(parts: Parts, shard: Shard, rhythm: Rhythm, slots: Slots) -> Wor
         name=shard.name,
         lock_name=shard.lock_name,
         traces=parts.traces,
+    )
+
+
+def _ttl_runner(parts: Parts) -> TtlRunner:
+    async def wake(workspace_ids: Sequence[UUID]) -> None:
+        for listener in Listener:
+            await parts.hints.wake(listener, *workspace_ids)
+
+    return TtlRunner(
+        open_store=lambda seat: PostgresIdle(_postgres(seat), parts.idle_policy),
+        watch=parts.activity,
+        policy=parts.idle_policy,
+        wake=wake,
+        metrics=parts.metrics,
+        interval_seconds=parts.coordinator.ttl_interval,
     )
 
 

@@ -8,6 +8,8 @@ import structlog
 from sqlalchemy.exc import DBAPIError
 
 from codehub.archives.object_store import ObjectStore
+from codehub.bus.activity_keys import Keys
+from codehub.bus.activity_watch import ActivityWatch
 from codehub.bus.connect import connect
 from codehub.bus.hints import Hints, Listener
 from codehub.bus.page_events import PageEvents
@@ -69,6 +71,8 @@ class CoordinatorRole:
                     database_url=self.database_url,
                     hints=hints,
                     pages=PageEvents(redis, self.settings.redis_channel.sse_prefix, idle_policy(self.settings)),
+                    activity=ActivityWatch(redis, Keys(self.settings.redis_channel.activity_prefix)),
+                    idle_policy=idle_policy(self.settings),
                     runtime=runtime,
                     fence=fence,
                     archives=StoreLook(self.archive_store),

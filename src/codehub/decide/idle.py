@@ -75,10 +75,10 @@ def idle(
             return StayAwake(None)
 
 
-def is_current(watch: Watch, policy: IdlePolicy, now: datetime) -> bool:
+def is_current(silent_for: timedelta, policy: IdlePolicy) -> bool:
     """Whether every front door has spoken within two intervals. If not, somebody may have come back through a silent
     one, and nobody is put to sleep until it speaks."""
-    return now - watch.until <= 2 * policy.flush_interval
+    return silent_for <= 2 * policy.flush_interval
 
 
 def within_ceiling(override: int | None, default: int, ceiling: int) -> int:

@@ -14,6 +14,7 @@ from typing import Protocol
 from uuid import UUID
 
 from codehub.decide.orphans import Found, Generation
+from codehub.model.activity import Doors, Sign
 from codehub.model.conditions import Conditions
 from codehub.model.plans import Answer, Begin, Died, Dismiss, Finish, GiveUp, Retry, Withdraw
 from codehub.model.shown import ShownWorkspace
@@ -248,6 +249,22 @@ class CollectorStore(Protocol):
     async def take(self, found: Found, second_look: Callable[[Evidence], str | None]) -> str | None:
         """Look once more, in the transaction after which nothing can begin to point to the thing any more. None: it may
         be deleted now, and an archive has lost its row; otherwise why it stays, and nothing has changed."""
+
+
+class IdleStore(Protocol):
+    async def bring_in(self, signs: Sequence[Sign]) -> None:
+        """When these were last used, and by what; older than what is known changes nothing."""
+
+    async def may_stand_by(self, doors: Doors, most: int) -> Sequence[UUID]:
+        """Running ones that nobody has used for their idle time, as far as is known now."""
+
+    async def stand_by(self, ids: Sequence[UUID], doors: Doors) -> Sequence[UUID]:
+        """Wish STANDBY for those of them that are idle still, looked at under their locks; tells which."""
+
+    async def may_be_archived(self, most: int) -> Sequence[UUID]: ...
+
+    async def archive(self, ids: Sequence[UUID]) -> Sequence[UUID]:
+        """The same for ARCHIVED, of those that have been stopped for long enough."""
 
 
 class FeedStore(Protocol):
