@@ -1,6 +1,5 @@
 """Everything that exists outside the database, in whole listings: what the collector judges."""
 
-import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
@@ -49,19 +48,17 @@ async def look_around(store: ObjectStore, runtime: Runtime, installation: str, e
 
 
 async def _look_at_runtime(around: Surroundings, runtime: Runtime, engine: str | None) -> None:
-    volumes, instances, jobs, seen = await asyncio.gather(
-        runtime.volumes.list(), runtime.instances.list(), runtime.jobs.list(), runtime.engine()
-    )
+    seen = await runtime.engine()
     if engine is not None and seen != engine:
         raise StrangeEngine(f"the engine is {seen}, but the homes were made on {engine}")
-    async for volume in unhurried(volumes):
+    async for volume in unhurried(await runtime.volumes.list()):
         found = Found(OrphanKind.VOLUME, volume.name, volume.workspace_id)
         around.found[found] = partial(_remove, partial(runtime.volumes.delete, volume.name))
         around.whole.add(volume.name)
-    for instance in instances:
+    for instance in await runtime.instances.list():
         found = Found(OrphanKind.CONTAINER, instance.id, instance.workspace_id)
         around.found[found] = partial(_remove, partial(runtime.instances.stop, instance.id, STOP_GRACE_SECONDS))
-    for job in jobs:
+    for job in await runtime.jobs.list():
         found = Found(OrphanKind.JOB, job.name, job.workspace_id)
         around.found[found] = partial(_remove, partial(runtime.jobs.remove, job.name))
 
