@@ -15,10 +15,13 @@ _NEXT = {"sleep": "sleeps {}", "archive": "moves to the archive {}", "retry": "i
 _YOU_CAN = {
     "start": "start it",
     "stop": "stop it",
+    "archive": "archive it",
     "recover": "recover it",
-    "start_empty": "recover it with --start-empty",
+    "restore": "restore an archive",
+    "start_empty": "start it empty",
     "change_idle_time": "edit its idle times",
     "delete": "delete it",
+    "undelete": "undelete it",
 }
 
 

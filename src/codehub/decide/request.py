@@ -1,7 +1,7 @@
 """Requests that are more than a wish: recover, restore a generation, start empty, fork."""
 
 from codehub.decide.judge import broken_invariant
-from codehub.decide.view import View
+from codehub.decide.view import View, view
 from codehub.model.conditions import Status
 from codehub.model.plans import Answer, Begin, Dismiss
 from codehub.model.states import ErrorReason, Operation, Phase, Step
@@ -49,6 +49,11 @@ def _restore(workspace: Workspace, request: Request, phase: Phase, seen: View) -
     if phase is Phase.ERROR and workspace.error_reason is not None:
         return Answer(request, workspace.home_volume, workspace.archive_key, done=False)
     return None
+
+
+def home_is_lost(workspace: Workspace) -> bool:
+    """Whether its owner can give it up, as the row says."""
+    return _is_lost(workspace, workspace.phase, view(workspace))
 
 
 def _is_lost(workspace: Workspace, phase: Phase, seen: View) -> bool:

@@ -35,7 +35,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which living workspaces, newest first. What is empty or None does not narrow."""
+    """Which workspaces, newest first. What is empty or None does not narrow."""
 
     owner_user_id: UUID | None = None
     phases: Sequence[Phase] = ()
@@ -44,13 +44,15 @@ class Wanted:
     """By name or id."""
     words: str = ""
     """Somewhere in the name or the description, in any case."""
+    deleted: bool = False
+    """Those that were deleted instead of the living ones."""
     after: Position | None = None
     limit: int = 50
 
 
 @dataclass
 class _Conditions:
-    texts: list[str] = field(default_factory=lambda: ["workspaces.deleted_at IS NULL"])
+    texts: list[str]
     arguments: list[object] = field(default_factory=list)
 
     def add(self, text: str, *arguments: object) -> None:
@@ -70,7 +72,7 @@ async def page(reads: Reads, wanted: Wanted) -> list[ShownWorkspace]:
 
 
 def _conditions(wanted: Wanted) -> _Conditions:
-    conditions = _Conditions()
+    conditions = _Conditions([f"workspaces.deleted_at IS {'NOT NULL' if wanted.deleted else 'NULL'}"])
     if wanted.owner_user_id is not None:
         conditions.add("workspaces.owner_user_id = {}", wanted.owner_user_id)
     if wanted.phases:

@@ -75,7 +75,10 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with opened(settings, dependencies.database_url, dependencies.redis_url) as parts, TaskGroup() as tasks:
+        async with (
+            opened(settings, dependencies.database_url, dependencies.redis_url, dependencies.archive_store) as parts,
+            TaskGroup() as tasks,
+        ):
             app.state.parts, app.state.callers = parts, parts.callers
             process.metrics.registry.register(DatabaseReadings(partial(metrics.pool_use, parts)))
             if coordinators is not None:

@@ -37,3 +37,9 @@ class LongAnswers:
             for name in [name for name in scope if name.startswith(_LEFT_BEHIND)]:
                 del scope[name]
             await answering(receive, send)
+
+
+async def reader_leaves(receive: Receive) -> None:
+    """Returns when nobody reads the answer any more."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -11,6 +11,7 @@ from fastapi import Request
 from redis.asyncio import Redis
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from codehub.archives.object_store import ObjectStore
 from codehub.bus.connect import connect
 from codehub.bus.live_notes import LiveNotes
 from codehub.settings import Settings
@@ -20,6 +21,7 @@ from codehub.store.callers import watermark
 from codehub.store.engine import pool
 from codehub.store.reads import Reads, opened_reads
 from codehub.web.callers import Callers
+from codehub.web.downloads import Downloads
 from codehub.web.passwords import Passwords
 from codehub.web.runtime_access import RuntimeAccess
 from codehub.web.streams import Streams
@@ -41,10 +43,12 @@ class Parts:
     notes: LiveNotes
     streams: Streams
     runtime: RuntimeAccess
+    archives: ObjectStore
+    downloads: Downloads
 
 
 @asynccontextmanager
-async def opened(settings: Settings, database_url: str, redis_url: str) -> AsyncIterator[Parts]:
+async def opened(settings: Settings, database_url: str, redis_url: str, archives: ObjectStore) -> AsyncIterator[Parts]:
     """None of it waits for a service: those that are away are found when they are back."""
     async with contextlib.AsyncExitStack() as stack:
         writes = pool(database_url, "codehub api")
@@ -65,7 +69,17 @@ async def opened(settings: Settings, database_url: str, redis_url: str) -> Async
             tasks.create_task(_watch_access(reads, callers, ending), name="access watermark")
             try:
                 yield Parts(
-                    settings, writes, reads, redis, callers, passwords, LiveNotes(redis, prefix), streams, runtime
+                    settings=settings,
+                    writes=writes,
+                    reads=reads,
+                    redis=redis,
+                    callers=callers,
+                    passwords=passwords,
+                    notes=LiveNotes(redis, prefix),
+                    streams=streams,
+                    runtime=runtime,
+                    archives=archives,
+                    downloads=Downloads(),
                 )
             finally:
                 ending.set()

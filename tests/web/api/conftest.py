@@ -14,6 +14,7 @@ from codehub.archives.open import open_store
 from codehub.settings import Settings
 from codehub.web.app import Dependencies, create_app
 from tests.web.api.people import People, User
+from tests.web.api.shelf import Shelf
 from tests.web.api.workspaces import Owner, make_template
 
 
@@ -58,3 +59,9 @@ async def user(people: People, pool: asyncpg.Pool) -> User:
 @pytest.fixture
 async def ada(people: People, pool: asyncpg.Pool, user: User) -> Owner:
     return Owner(await people.program(user), pool)
+
+
+@pytest.fixture
+def shelf(pool: asyncpg.Pool, archives: Path) -> Shelf:
+    """The archives that the application knows of."""
+    return Shelf(pool, open_store(archives.as_uri()))

@@ -39,6 +39,8 @@ class Route:
 API = "/api/v1"
 NEW_WORKSPACE = {"name": "new", "template": "ide", "desired_state": "STANDBY"}
 NEW_TEMPLATE = {"name": "other", "image_ref": "other", "port": 8080}
+ARCHIVE_ID = uuid4()
+NEW_FORK = {"name": "fork", "template": "ide", "desired_state": "STANDBY"}
 NEW_PASSWORDS = {"present": PASSWORD, "new": "another horse battery staple"}
 ROUTES = {
     ("GET", f"{API}/workspaces"): Route(Need.READ),
@@ -52,6 +54,12 @@ ROUTES = {
     ("GET", f"{API}/workspaces/{{workspace_id}}/events"): Route(Need.READ),
     ("GET", f"{API}/workspaces/{{workspace_id}}/logs"): Route(Need.READ),
     ("GET", f"{API}/workspaces/{{workspace_id}}/stats"): Route(Need.READ),
+    ("GET", f"{API}/workspaces/{{workspace_id}}/archives"): Route(Need.READ),
+    ("PATCH", f"{API}/workspaces/{{workspace_id}}/archives/{{archive_id}}"): Route(Need.WORK, {"kept": True}),
+    ("GET", f"{API}/workspaces/{{workspace_id}}/archives/{{archive_id}}/download"): Route(Need.READ),
+    ("POST", f"{API}/workspaces/{{workspace_id}}/restore"): Route(Need.WORK, {"archive_id": str(ARCHIVE_ID)}),
+    ("POST", f"{API}/workspaces/{{workspace_id}}/fork"): Route(Need.WORK, NEW_FORK),
+    ("POST", f"{API}/workspaces/{{workspace_id}}/undelete"): Route(Need.WORK, {}),
     ("DELETE", f"{API}/workspaces/{{workspace_id}}"): Route(Need.WORK),
     ("GET", f"{API}/templates"): Route(Need.READ),
     ("GET", f"{API}/events"): Route(Need.READ, streams=True),
@@ -112,7 +120,16 @@ class World:
 
     async def state(self) -> list[object]:
         """All that a call that was let through could have changed."""
-        tables = ("workspaces", "users", "templates", "sessions", "api_tokens", "workspace_events", "audit_log")
+        tables = (
+            "workspaces",
+            "users",
+            "templates",
+            "sessions",
+            "api_tokens",
+            "workspace_events",
+            "audit_log",
+            "archives",
+        )
         kept = "- 'last_used_at' - 'expires_at'"  # using a session moves these
         questions = (f"SELECT md5(string_agg((to_jsonb(t) {kept})::text, '' ORDER BY id)) FROM {t} t" for t in tables)  # noqa: S608
         return [await self.people.pool.fetchval(question) for question in questions]
@@ -128,8 +145,14 @@ async def world(people: People, pool: asyncpg.Pool) -> World:
         workspace_id,
         owner.id,
     )
+    await pool.execute(
+        """INSERT INTO archives (id, workspace_id, generation, key, size, checksum, entries, op_id)
+           VALUES ($1, $2, 1, 'theirs', 5, repeat('0', 64), 1, $1)""",
+        *(ARCHIVE_ID, workspace_id),
+    )
     world.named = {
         "workspace_id": workspace_id,
+        "archive_id": ARCHIVE_ID,
         "template_id": template_id,
         "user_id": (await people.user("removable")).id,
         "session_id": (await people.session(owner)).id,

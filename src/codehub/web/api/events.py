@@ -12,7 +12,7 @@ from codehub.model.accounts import Caller
 from codehub.telemetry.metrics import Metrics
 from codehub.web.api.refusals import refusals
 from codehub.web.callers import Reader
-from codehub.web.long_answers import LongAnswer
+from codehub.web.long_answers import LongAnswer, reader_leaves
 from codehub.web.parts import Parts, parts_of
 from codehub.web.problems import ScopeMissing
 
@@ -61,7 +61,7 @@ class EventStream:
     async def __call__(self, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": list(_HEADERS)})
         stream = await self.parts.streams.open(self.caller, everyones=self.everyones)
-        leaving = asyncio.create_task(_until_gone(receive), name="reader of a stream")
+        leaving = asyncio.create_task(reader_leaves(receive), name="reader of a stream")
         leaving.add_done_callback(lambda _: stream.end())
         try:
             await self.parts.streams.serve(stream, partial(_sent, send), self.parts.settings.events.heartbeat_seconds)
@@ -82,11 +82,6 @@ class EventStream:
 async def _sent(send: Send, event: bytes) -> None:
     async with asyncio.timeout(SLOW_SECONDS):
         await send({"type": "http.response.body", "body": event, "more_body": True})
-
-
-async def _until_gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 @router.get(

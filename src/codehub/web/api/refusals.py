@@ -11,6 +11,7 @@ MEANINGS = {
     412: "It was changed since it was read.",
     413: "The body is too large.",
     415: "The body is not JSON.",
+    416: "The range begins behind the end.",
     422: "Something in the request is not valid; `errors` lists what.",
     428: "The version that is to be changed has to be named.",
     429: "Too many, or too often. `Retry-After` says when to try again.",

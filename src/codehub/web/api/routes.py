@@ -12,6 +12,8 @@ from codehub.web.api import (
     admin_templates,
     admin_users,
     admin_workspaces,
+    archive_download,
+    archives,
     auth,
     events,
     sessions,
@@ -20,6 +22,7 @@ from codehub.web.api import (
     workspace_changes,
     workspace_history,
     workspace_logs,
+    workspace_requests,
     workspaces,
 )
 from codehub.web.api.schemas.problem import Problem
@@ -38,6 +41,9 @@ routers: list[APIRouter] = [
     admin_audit.router,
     workspace_history.router,
     workspace_logs.router,
+    workspace_requests.router,
+    archives.router,
+    archive_download.router,
     templates.router,
     events.router,
     admin_workspaces.router,

@@ -5,6 +5,7 @@ from codehub.web.problems import Missing, Refused
 
 RETRY_AFTER_SECONDS = 30
 """At a limit nothing is gained by asking at once: somebody has to stop something."""
+_SOON = {"Retry-After": "5"}
 
 
 class NoSuchWorkspace(Missing):
@@ -78,6 +79,49 @@ class RequestPending(Conflict):
         super().__init__("Another request for it is still to be answered.")
 
 
+class NotLost(Conflict):
+    code = "not_lost"
+
+    def __init__(self) -> None:
+        super().__init__("Its files are not lost: only lost ones are given up for an empty home.")
+
+
+class NoSuchArchive(Missing):
+    def __init__(self) -> None:
+        super().__init__("There is no such archive of this workspace.")
+
+
+class NoArchive(Conflict):
+    code = "no_archive"
+
+    def __init__(self) -> None:
+        super().__init__("There is no archive of it yet. Archive it first.")
+
+
+class ArchiveDamaged(Conflict):
+    """What the store holds is not what was proven whole, or is not there at all."""
+
+    code = "archive_damaged"
+
+
+class NotDeleted(Conflict):
+    code = "not_deleted"
+
+    def __init__(self) -> None:
+        super().__init__("It is not deleted.")
+
+
+class StillBeingDeleted(Conflict):
+    code = "being_deleted"
+
+    def __init__(self) -> None:
+        super().__init__("Its home is being taken away at this moment; try again.", headers={"Retry-After": "1"})
+
+
+class CannotComeBack(Conflict):
+    code = "cannot_come_back"
+
+
 class NotRunning(Conflict):
     code = "not_running"
 
@@ -101,7 +145,33 @@ class RuntimeUnavailable(Refused):
     code = "runtime_away"
 
     def __init__(self) -> None:
-        super().__init__("Where workspaces run, nobody answers at the moment; try again.", headers={"Retry-After": "5"})
+        super().__init__("Where workspaces run, nobody answers at the moment; try again.", headers=_SOON)
+
+
+class ArchiveStoreAway(Refused):
+    status = 503
+    code = "archive_store_away"
+
+    def __init__(self) -> None:
+        super().__init__("The store of the archives does not answer at the moment; try again.", headers=_SOON)
+
+
+class TooManyDownloads(Refused):
+    status = 429
+    code = "too_many_downloads"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"You may have {most} downloads at once; wait for one to end.", headers=_SOON)
+
+
+class RangeNotThere(Refused):
+    """The range begins behind the end."""
+
+    status = 416
+    code = "range_not_there"
+
+    def __init__(self, size: int) -> None:
+        super().__init__(f"It has {size} bytes.", headers={"Content-Range": f"bytes */{size}"})
 
 
 class TooManyRunning(Refused):

@@ -1,5 +1,6 @@
 """One's own workspaces: made, listed, looked at and deleted."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 from urllib.parse import parse_qsl
 from uuid import UUID, uuid4
@@ -10,9 +11,11 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from codehub.decide.idle import NEVER
+from codehub.decide.undelete import undo_until
 from codehub.model.accounts import Caller
 from codehub.model.states import Desired, Phase
 from codehub.settings import Settings
+from codehub.settings.idle_times import idle_policy
 from codehub.store import listing
 from codehub.store import templates as stored_templates
 from codehub.store.listing import Wanted
@@ -44,7 +47,7 @@ FOREIGN_KEY_VIOLATION = "23503"
 
 @router.get("/workspaces", response_model=WorkspacePage, responses=refusals(401, 403, 422))
 async def list_workspaces(request: Request, narrowed: Filter, caller: Reader) -> Response:
-    """The caller's living workspaces, newest first. `next` says where the next page begins."""
+    """The caller's living workspaces, or the deleted ones, newest first. `next` says where the next page begins."""
     return await a_page(request, narrowed.wanted(caller.user_id))
 
 
@@ -75,15 +78,23 @@ async def create_workspace(request: Request, body: NewWorkspaceBody, caller: Wor
     return await once(caller, work)
 
 
-async def _new(connection: AsyncConnection, body: NewWorkspaceBody, caller: Caller) -> NewWorkspace:
-    template = await stored_templates.find(connection, body.template)
+async def usable_template(
+    connection: AsyncConnection, which: str, resources: Mapping[str, float], caller: Caller
+) -> stored_templates.ShownTemplate:
+    """The template of this name or id. Raises where there is none, or where it gives less than is asked for."""
+    template = await stored_templates.find(connection, which)
     if template is None:
         raise UnknownTemplate
-    resources = body.resources.given()
     for name, asked in resources.items():
         given = template.resources.get(name)
         if given is not None and asked > given and not caller.administers:
             raise AboveTemplate(f"{name} is at most {given} with this template.", at=f"resources.{name}")
+    return template
+
+
+async def _new(connection: AsyncConnection, body: NewWorkspaceBody, caller: Caller) -> NewWorkspace:
+    resources = body.resources.given()
+    template = await usable_template(connection, body.template, resources, caller)
     return NewWorkspace(
         id=uuid4(),
         owner_user_id=caller.user_id,
@@ -160,20 +171,23 @@ def whose(caller: Caller) -> UUID | None:
     responses={200: {"model": Deleted, "description": "Nothing is left of it."}, **refusals(401, 403, 404, 422)},
 )
 async def delete_workspace(request: Request, workspace_id: UUID, caller: Worker) -> Response:
-    """Delete a workspace with its home. Asked for again it answers the same, as long as its row is kept; how far it is
-    can be read from `phase`, here and in its history."""
+    """Delete a workspace with its home. Where there is an archive of it, that is kept for a while, and with it the
+    workspace can be brought back (`POST /workspaces/{id}/undelete`). Asked for again it answers the same, as long as
+    its row is kept; how far it is can be read from `phase`, here and in its history."""
     async with parts_of(request).writes.begin() as connection:
         wishing = Wishing(request, caller, connection)
         workspace = await wishing.found(workspace_id, deleted=True)
         if workspace.deleted_at is None:
             await wishing.wish(workspace, Desired.DELETED)
-            workspace = await wishing.found(workspace_id, deleted=True)
-    gone = workspace.phase is Phase.DELETED
+        shown = await listing.one_with(connection, workspace_id)
+    window = idle_policy(parts_of(request).settings).undelete_window
+    until = undo_until(shown, window)
     content = {
-        "id": workspace.id,
-        "name": workspace.name,
-        "deleted_at": workspace.deleted_at,
-        "phase": workspace.phase,
-        "undo_until": None,
+        "id": shown.id,
+        "name": shown.name,
+        "deleted_at": shown.deleted_at,
+        "phase": shown.phase,
+        "undo_until": until,
+        "as_of": shown.archive.made_at if until is not None and shown.archive is not None else None,
     }
-    return answer(content, 200 if gone else 202)
+    return answer(content, 200 if shown.phase is Phase.DELETED else 202)

@@ -22,6 +22,9 @@ class WorkspaceFilter(BaseModel):
         default=None, min_length=1, max_length=63, pattern=LINE, description="Only of this template, by name or id."
     )
     q: str = Field(default="", max_length=100, pattern=LINE, description="Only with this in name or description.")
+    deleted: bool = Field(
+        default=False, description="Instead of the living ones those that were deleted, as long as they are remembered."
+    )
     cursor: paging.Cursor = None
     limit: paging.Limit = 50
 
@@ -33,6 +36,7 @@ class WorkspaceFilter(BaseModel):
             desired=self.desired,
             template=self.template,
             words=self.q,
+            deleted=self.deleted,
             after=paging.position(self.cursor),
             limit=self.limit + 1,
         )

@@ -34,7 +34,8 @@ class Deleted(Answer):
                     "name": "garden",
                     "deleted_at": "2026-01-31T13:00:00Z",
                     "phase": "RUNNING",
-                    "undo_until": None,
+                    "undo_until": "2026-02-07T13:00:00Z",
+                    "as_of": "2026-01-30T08:30:00Z",
                 }
             ]
         }
@@ -44,6 +45,7 @@ class Deleted(Answer):
     deleted_at: datetime = Field(description="When its deletion was asked for.")
     phase: Phase = Field(description="DELETED when nothing of it is left.")
     undo_until: datetime | None = Field(description="Until when it can be brought back; null for not at all.")
+    as_of: datetime | None = Field(description="When its archive was made: as they were then, its files come back.")
 
 
 class WorkspaceEvent(Answer):
