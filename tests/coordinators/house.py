@@ -15,6 +15,7 @@ from redis.asyncio import Redis
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from codehub import clock
 from codehub.archives.directory import DirectoryStore
 from codehub.archives.object_store import ObjectStore
 from codehub.bus.activity_keys import Keys
@@ -22,12 +23,16 @@ from codehub.bus.activity_watch import ActivityWatch
 from codehub.bus.connect import connect
 from codehub.bus.hints import Hints
 from codehub.bus.page_events import PageEvents
+from codehub.coordinators.actions import Actions
+from codehub.coordinators.archive_acts import ArchiveActs, ArchiveTerms
 from codehub.coordinators.archive_look import StoreLook
 from codehub.coordinators.installation import Parts, assemble
-from codehub.coordinators.leadership import Fence
+from codehub.coordinators.job_runner import JobRunner
+from codehub.coordinators.leadership import Fence, Leadership
 from codehub.coordinators.supervisor import Supervisor
 from codehub.coordinators.workspace_controller import WorkspaceController
 from codehub.decide.idle import IdlePolicy
+from codehub.job.order import Proof
 from codehub.model.states import Desired, Phase
 from codehub.model.workspace import Request, RequestKind, Workspace
 from codehub.runtimes.memory import MemoryRuntime
@@ -72,6 +77,7 @@ class House:
     owner: UUID
     template: UUID
     store: ObjectStore
+    relay_folder: Path
     engine: MemoryEngine = field(default_factory=lambda: MemoryEngine(images={IMAGE}))
     idle_policy: IdlePolicy = IDLE_POLICY
     replicas: list[Replica] = field(default_factory=list)
@@ -83,8 +89,10 @@ class House:
     async def open(cls, database_url: str, redis_url: str, prefix: str) -> AsyncIterator[Self]:
         redis = connect(redis_url)
         pool = single(database_url, "tests")
-        archives = tempfile.TemporaryDirectory()
-        house = cls(database_url, redis, prefix, pool, uuid4(), uuid4(), DirectoryStore(Path(archives.name)))
+        folder = tempfile.TemporaryDirectory()
+        archives, relay = Path(folder.name) / "archives", Path(folder.name) / "relay"
+        archives.mkdir()
+        house = cls(database_url, redis, prefix, pool, uuid4(), uuid4(), DirectoryStore(archives), relay)
         async with pool.begin() as connection:
             await connection.execute(
                 text("INSERT INTO users (id, login, password_hash) VALUES (:id, 'ann', '')"), {"id": house.owner}
@@ -97,11 +105,19 @@ class House:
                 await replica.stop()
             await pool.dispose()
             await redis.aclose()
-            archives.cleanup()
+            folder.cleanup()
 
     def runtime(self, fence: Callable[[], None]) -> Runtime:
         """What one replica runs workspaces on."""
         return MemoryRuntime(self.engine, INSTALLATION, fence)
+
+    def actions(self, leadership: Leadership) -> Actions:
+        """The acts of one who leads, with nobody who decides about them."""
+        runtime = self.runtime(leadership.check)
+        runner = JobRunner(runtime.jobs, leadership, lambda *_: None)
+        terms = ArchiveTerms(level=1, proof=Proof.CHECKSUM, lent_seconds=600)
+        archives = ArchiveActs(runtime, self.store, runner, leadership, terms, clock.now)
+        return Actions(runtime, leadership, archives, lambda *_: None)
 
     def replica(self, **settings: Any) -> Replica:  # noqa: ANN401 (any setting of these groups)
         """Start the coordinators of one more process."""
@@ -122,6 +138,7 @@ class House:
             fence=fence,
             archives=StoreLook(self.store),
             store=self.store,
+            relay_folder=self.relay_folder,
             installation=INSTALLATION,
             coordinator=CoordinatorConfig(
                 **{"node_id": f"replica-{len(self.replicas)}", **quick, **given(CoordinatorConfig)}

@@ -6,7 +6,6 @@ from dataclasses import replace
 from uuid import UUID, uuid4
 
 from codehub.clock import elapsed
-from codehub.coordinators.actions import Actions
 from codehub.coordinators.leadership import Leadership
 from codehub.model.states import Desired, Phase
 from codehub.runtimes.errors import RuntimeFault
@@ -113,7 +112,7 @@ async def test_the_last_one_alive_is_never_removed_as_surplus(house: House) -> N
     second = await late_start(house, first)
     house.engine.end(first, 1)  # after it was seen to serve, and before the act
     async with in_office(house) as leadership:
-        actions = Actions(MemoryRuntime(house.engine, INSTALLATION), leadership, lambda *_: None)
+        actions = house.actions(leadership)
         assert await actions.thin_out(row, [second]) == ()
         assert set(house.engine.containers) == {first.seen.id, second}
         assert await actions.thin_out(row, [first.seen.id]) == (first.seen.id,)

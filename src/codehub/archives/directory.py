@@ -26,8 +26,10 @@ from codehub.archives.errors import (
 )
 from codehub.archives.folders import file_status, foreign, opened, prune
 from codehub.archives.keys import check_key
-from codehub.archives.object_store import ObjectInfo, UnfinishedUpload, Upload, clip_range
+from codehub.archives.lend import lend_folder
+from codehub.archives.object_store import Loan, ObjectInfo, UnfinishedUpload, Upload, clip_range
 from codehub.archives.walk import Found, walk
+from codehub.job.order import DirectoryPlace
 
 _CHUNK_BYTES = 1024 * 1024
 _LIST_BATCH = 500  # files per trip to a thread
@@ -104,6 +106,13 @@ class DirectoryStore:
         with suppress(ObjectNotFound):
             *folders, name = check_key(upload.key)
             await _in_thread(upload.key, self._remove, folders, draft_name(name, upload.upload_id))
+
+    @property
+    def address(self) -> None:
+        return None
+
+    async def lend(self, key: str, loan: Loan) -> DirectoryPlace:
+        return await _in_thread(key, lend_folder, self._root, check_key(key)[:-1], loan)
 
     async def ping(self) -> None:
         await _in_thread("", self._ping)

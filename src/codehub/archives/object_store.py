@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Protocol
 
 from codehub.archives.errors import InvalidRange, ObjectTooLarge
+from codehub.job.order import DirectoryPlace, Kind, S3Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,18 @@ class UnfinishedUpload:
     key: str
     upload_id: str
     since: datetime  # when it was begun (S3) or last written to (directory)
+
+
+@dataclass(frozen=True, slots=True)
+class Loan:
+    """What a job needs an archive for, and for how long."""
+
+    kind: Kind
+    seconds: int
+    home_bytes: int = 0
+    """What the home takes of the disk, where it is to be archived."""
+    socket: str | None = None
+    """The unix socket that leads jobs to a store which they could not reach otherwise."""
 
 
 class Upload(Protocol):
@@ -103,6 +116,19 @@ class ObjectStore(Protocol):
 
     async def discard(self, upload: UnfinishedUpload) -> None:
         """Abort it and free its space. Its writer, if it still lives, gets UploadBroken; already gone is success."""
+        ...
+
+    @property
+    def address(self) -> tuple[str, int] | None:
+        """Host and port that jobs have to be led to; None for a store that they see as a folder."""
+        ...
+
+    async def lend(self, key: str, loan: Loan) -> DirectoryPlace | S3Place:
+        """What a job needs to reach this one object and its marker, and nothing else of the store.
+
+        For an archive that is to be made, whatever was begun under this key before is given up. Raises ObjectNotFound
+        where there is nothing to read, as far as that is known without asking, and StoreFull where there is no room.
+        """
         ...
 
     async def ping(self) -> None:

@@ -19,8 +19,10 @@ from codehub.archives.errors import (
     UploadBroken,
 )
 from codehub.archives.keys import check_key, is_legal, split_prefix
-from codehub.archives.object_store import ObjectInfo, UnfinishedUpload, Upload, clip_range
+from codehub.archives.lend import lend_urls
+from codehub.archives.object_store import Loan, ObjectInfo, UnfinishedUpload, Upload, clip_range
 from codehub.archives.s3_requests import Bucket
+from codehub.job.order import S3Place
 
 if TYPE_CHECKING:  # obstore has these names for type checkers only
     from obstore import AsyncWritableFile, GetOptions, ObjectMeta
@@ -110,6 +112,13 @@ class S3Store:
 
     async def discard(self, upload: UnfinishedUpload) -> None:
         await self._bucket.abort(self._path(upload.key), upload.upload_id)
+
+    @property
+    def address(self) -> tuple[str, int]:
+        return self._bucket.address
+
+    async def lend(self, key: str, loan: Loan) -> S3Place:
+        return await lend_urls(self._bucket, self._path(key), loan)
 
     async def ping(self) -> None:
         await self._bucket.check()

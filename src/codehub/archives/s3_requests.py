@@ -25,6 +25,7 @@ from codehub.archives.sigv4 import Credentials, canonical_path, canonical_query,
 _TIMEOUT_SECONDS = 10.0
 _ANSWER_BYTES = 16 * 1024 * 1024  # a page of 1,000 keys has less than 2 MiB
 _TOO_MANY_REQUESTS = 429
+_PORTS = {"http": 80, "https": 443}
 _OBJECTS = {"list-type": "2"}
 _OBJECTS_PAGE = "ListBucketResult"
 _UPLOADS_PAGE = "ListMultipartUploadsResult"
@@ -37,6 +38,11 @@ class Bucket:
     endpoint: str
     name: str
     credentials: Credentials
+
+    @property
+    def address(self) -> tuple[str, int]:
+        base = urlsplit(self.endpoint)
+        return base.hostname or "", base.port or _PORTS[base.scheme]
 
     async def check(self) -> None:
         """Raise unless the bucket is there, lets us in and answers: the meaning of a failure that had none."""

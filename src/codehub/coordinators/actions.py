@@ -4,13 +4,17 @@ import asyncio
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from codehub.archives.errors import StoreError, StoreUnreachable
+from codehub.coordinators.archive_acts import ArchiveActs, ArchiveUnsound
 from codehub.coordinators.leadership import Leadership
+from codehub.job.marker import Totals
 from codehub.model.plans import Fault
 from codehub.model.states import ErrorReason, Service, Step
 from codehub.model.templates import Template
 from codehub.model.workspace import Workspace, incarnation_name
 from codehub.runtimes.errors import ImageUnavailable, InUse, NotFound, RegistryAway, RuntimeAway, RuntimeFault
 from codehub.runtimes.protocols import InstanceSpec, InstanceState, PullProgress, Resources, Runtime, VolumeSpec
+from codehub.store.protocols import NewArchive
 
 STOP_GRACE_SECONDS = 10.0
 """How long an IDE may take to write its files."""
@@ -19,14 +23,22 @@ DESTRUCTIVE = frozenset({Step.STOP, Step.RELEASE, Step.DELETE})
 """Acts that wait until a predecessor that did not leave in order can no longer be acting."""
 
 
+Made = Totals | NewArchive
+"""What an act leaves to be stored with its step: what was sent to the store, or what was found there."""
+
+
 @dataclass
 class Actions:
     runtime: Runtime
     leadership: Leadership
+    archives: ArchiveActs
     on_pull: Callable[[Workspace, PullProgress], None]
 
-    async def act(self, workspace: Workspace, step: Step, template: Template | None) -> None:
-        """Do one step. Returns when the runtime has done it; whether it had its effect is for the Observer to see."""
+    async def act(
+        self, workspace: Workspace, step: Step, template: Template | None, known: NewArchive | None = None
+    ) -> Made | None:
+        """Do one step. Returns when the runtime has done it; whether it had its effect is for the Observer to see.
+        `known` is what was found when the archive that is to be restored was read back."""
         self.leadership.check()
         match step:
             case Step.CREATE:
@@ -39,10 +51,19 @@ class Actions:
                 await self._start(workspace, _needed(template))
             case Step.STOP:
                 await self._stop_all(workspace)
-            case Step.DELETE:
+            case Step.RELEASE | Step.DELETE:
                 await self._delete(workspace)
+            case Step.ARCHIVE:
+                return await self.archives.archive(workspace)
+            case Step.VERIFY:
+                return await self.archives.verify(workspace)
+            case Step.UPLOAD:
+                return await self.archives.upload(workspace)
+            case Step.RESTORE:
+                await self.archives.restore(workspace, known, _resources(workspace, template).disk_bytes)
             case _:
-                raise RuntimeFault(f"nothing here knows how to do '{step}' yet")
+                raise RuntimeFault(f"'{step}' is no act")
+        return None
 
     async def _create(self, workspace: Workspace, template: Template | None) -> None:
         assert workspace.op_volume is not None and workspace.op_id is not None  # noqa: S101, PT018 (named by the claim)
@@ -55,6 +76,7 @@ class Actions:
         """Replace what is left of earlier lives, then start. At most one container per workspace (contract 6)."""
         assert workspace.home_volume is not None and workspace.op_id is not None  # noqa: S101, PT018 (seen by the plan)
         name = incarnation_name(workspace.id, workspace.op_id, workspace.op_attempt)
+        await self.archives.runner.remove_all(workspace.id)  # of what was withdrawn: it holds the home, and the disk
         for instance in await self.runtime.instances.list(workspace.id):
             if instance.name != name:
                 await asyncio.sleep(self.leadership.destructive_acts_wait())
@@ -94,8 +116,11 @@ class Actions:
         return removed
 
     async def _delete(self, workspace: Workspace) -> None:
-        """Delete the volume. The container was seen gone before (contract 8), and the engine refuses one in use."""
+        """Delete the volume. The container was seen gone before (contract 8), and the engine refuses one in use, by a
+        job that has ended as well."""
+        await self.archives.runner.remove_all(workspace.id)
         if workspace.current_volume is not None:
+            self.leadership.check()
             await self.runtime.volumes.delete(workspace.current_volume)
 
 
@@ -120,15 +145,17 @@ def _resources(workspace: Workspace, template: Template | None) -> Resources:
     )
 
 
-def to_fault(error: RuntimeFault, away: Service | None) -> Fault:
-    """A runtime's error in the words that a decision is made from; `away` is the service that a ping found away."""
+def to_fault(error: RuntimeFault | StoreError, away: Service | None) -> Fault:
+    """An error in the words that a decision is made from; `away` is the service that a ping found away."""
     detail = str(error) or type(error).__name__
     if away is not None:
         return Fault(ErrorReason.UNREACHABLE, detail, away)
     match error:
         case ImageUnavailable():
             return Fault(ErrorReason.IMAGE_PULL_FAILED, detail)
-        case RegistryAway() | RuntimeAway():
+        case ArchiveUnsound():
+            return Fault(ErrorReason.ARCHIVE_CORRUPTED, detail)
+        case RegistryAway() | RuntimeAway() | StoreUnreachable():
             return Fault(ErrorReason.UNREACHABLE, detail)
         case InUse() | NotFound() | _:
             return Fault(ErrorReason.ACTION_FAILED, detail)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from uuid import UUID
 
 from codehub import clock
@@ -12,19 +13,23 @@ from codehub.archives.object_store import ObjectStore
 from codehub.bus.activity_watch import ActivityWatch
 from codehub.bus.hints import Hints, Listener
 from codehub.bus.page_events import PageEvents
+from codehub.coordinators.archive_acts import ArchiveTerms
 from codehub.coordinators.backup_watch import BackupWatch
 from codehub.coordinators.event_listener import EventListener
 from codehub.coordinators.gc_runner import Book, GcRunner
 from codehub.coordinators.leadership import Fence
 from codehub.coordinators.observer import ArchiveLook, Observer
 from codehub.coordinators.progress import Progress
+from codehub.coordinators.slots import Slots
+from codehub.coordinators.store_relay import CONNECTIONS_PER_JOB, StoreRelay
 from codehub.coordinators.supervisor import Supervisor, Terms
 from codehub.coordinators.ticker import Rhythm, Ticker
 from codehub.coordinators.ttl_runner import TtlRunner
-from codehub.coordinators.workspace_controller import Slots, WorkspaceController
+from codehub.coordinators.workspace_controller import WorkspaceController
 from codehub.decide.idle import IdlePolicy
 from codehub.decide.orphans import CollectPolicy
 from codehub.decide.retry import RetryPolicy
+from codehub.job.order import Proof
 from codehub.model.states import Operation
 from codehub.runtimes.protocols import Runtime
 from codehub.settings.groups import ArchiveConfig, AuthConfig, CoordinatorConfig, ReconcilerConfig, RetentionConfig
@@ -43,6 +48,9 @@ from codehub.telemetry.counted_controller import CountedController
 from codehub.telemetry.metrics import Metrics, fresh
 from codehub.telemetry.traces import Traces
 
+LENT_FOR_ATTEMPTS = 2
+"""A job that a new leader adopts gets the time of one attempt anew."""
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -57,6 +65,8 @@ class Parts:
     archives: ArchiveLook
     store: ObjectStore
     """Where the archives are that `archives` looks at."""
+    relay_folder: Path
+    """Where jobs find the way to a store on the network; only they and codehub may get there."""
     installation: str
     """What this installation's containers, volumes and marks are labelled with."""
     coordinator: CoordinatorConfig
@@ -81,7 +91,7 @@ def assemble(parts: Parts) -> Supervisor:
         elapsed=clock.elapsed,
     )
     watch = BackupWatch(single(parts.database_url, "codehub counter"), parts.store, parts.installation)
-    slots = Slots(config.max_concurrent_operations)
+    slots = Slots(config.max_concurrent_operations, config.max_concurrent_jobs)
     controllers = [_controller(parts, shard, rhythm, slots) for shard in shards(config.shards)]
     divided = {each.lock_name: config.shards for each in controllers}
     return Supervisor(
@@ -101,8 +111,12 @@ def assemble(parts: Parts) -> Supervisor:
 
 
 def _controller(parts: Parts, shard: Shard, rhythm: Rhythm, slots: Slots) -> WorkspaceController:
+    relay = _relay(parts, shard)
     return WorkspaceController(
         runtime=parts.runtime,
+        archive_store=parts.store,
+        archive_terms=_archive_terms(parts, relay),
+        relay=relay,
         fence=parts.fence,
         open_store=lambda seat: CountedController(_postgres(seat), shard, parts.metrics, parts.traces),
         wake_observer=partial(parts.hints.wake, Listener.OBSERVER),
@@ -166,6 +180,24 @@ def collect_policy(archive: ArchiveConfig, retention: RetentionConfig) -> Collec
         max_share=archive.gc_max_share,
         generations=archive.generations,
         undelete_window=timedelta(seconds=retention.undelete_seconds),
+    )
+
+
+def _relay(parts: Parts, shard: Shard) -> StoreRelay | None:
+    address = parts.store.address
+    if address is None:
+        return None
+    most = parts.coordinator.max_concurrent_jobs * CONNECTIONS_PER_JOB
+    return StoreRelay(parts.relay_folder / shard.name.replace(":", "-"), address, most)
+
+
+def _archive_terms(parts: Parts, relay: StoreRelay | None) -> ArchiveTerms:
+    longest = max(parts.reconciler.archiving_timeout, parts.reconciler.restoring_timeout)
+    return ArchiveTerms(
+        level=parts.archive.zstd_level,
+        proof=Proof(parts.archive.verify),
+        lent_seconds=longest * LENT_FOR_ATTEMPTS,
+        socket=str(relay.path) if relay is not None else None,
     )
 
 

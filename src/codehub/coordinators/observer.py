@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
@@ -15,10 +15,10 @@ from codehub.coordinators.look import Look, gather, missing_homes, trace, unhurr
 from codehub.coordinators.prober import Prober
 from codehub.coordinators.supervisor import Report
 from codehub.coordinators.ticker import Ticker
-from codehub.decide.observe import observe, wants_another_look, worth_writing
+from codehub.decide.observe import observe, wants_another_look, wants_archive_look, worth_writing
 from codehub.decide.trust import Doubted, trust
 from codehub.model.conditions import Status
-from codehub.model.sightings import SeenArchive, Sighting
+from codehub.model.sightings import ArchiveState, SeenArchive, Sighting
 from codehub.model.states import Operation, Phase
 from codehub.model.workspace import Workspace
 from codehub.runtimes.errors import RuntimeFault
@@ -35,6 +35,9 @@ NAMED_AT_MOST = 16
 """More workspaces than these are looked at by one listing of everything, not by calls for each."""
 RECORD_EVERY = timedelta(minutes=1)
 """A listing is recorded now and then, not each time: a pass that finds nothing changed writes nothing."""
+ARCHIVES_AGAIN_SECONDS = 3600.0
+"""So often archives that nobody needs at the moment are looked at again, in a round that takes its time."""
+ARCHIVES_AT_ONCE = 100
 WHOLE_LOOK_SECONDS = 15.0
 """So often everything is looked at, however many single workspaces are named meanwhile."""
 
@@ -62,6 +65,9 @@ class _Office:
     homes: dict[UUID, str] = field(default_factory=dict)
     looked_at_all_at: float = float("-inf")
     compared_everything_at: float = float("-inf")
+    archives_due_at: float = float("-inf")
+    archives_seen_to: UUID | None = None
+    """How far the round over all archives has come; None: it is yet to begin."""
     doubt: str | None = None
 
     def know_home(self, workspace_id: UUID, row: Workspace | None) -> None:
@@ -98,6 +104,7 @@ class Observer:
         async with asyncio.TaskGroup() as group:
             prober = Prober(self.runtime.instances, self.hint, group)
             office = _Office(self.open_store(leadership.seat), leadership.seat, prober)
+            office.archives_due_at = self.elapsed() + ARCHIVES_AGAIN_SECONDS
             group.create_task(self._follow_events(), name="runtime events")
             group.create_task(self._hear(), name="observer hints")
             self.hint(None)  # a new term knows nothing yet, whatever the one before has seen
@@ -167,7 +174,7 @@ class Observer:
             office.compared_everything_at = self.elapsed()
         if recorded is None or recorded.engine != engine or looked_at - recorded.began_at >= RECORD_EVERY:
             await office.store.record_listing(Listing(RUNTIME_LISTING, looked_at, engine))
-        return written + await self._look_at_archives(office)
+        return written + await self._look_at_new_archives(office) + await self._look_at_old_archives(office)
 
     async def _learn_homes(self, office: _Office) -> None:
         office.homes.clear()
@@ -221,10 +228,11 @@ class Observer:
     async def _compare(self, office: _Office, rows: Sequence[Workspace], look: Look) -> int:
         """Hold what was seen against these rows and write the ones that must be told."""
         changed = []
+        archives = await self._seen_archives([row for row in rows if wants_archive_look(row)], look.looked_at)
         for row in rows:
             for instance in look.instances.get(row.id, ()):
                 office.prober.add(instance, ready=_is_known_ready(row, instance))
-            sighting = look.sighting(row.id, office.prober)
+            sighting = replace(look.sighting(row.id, office.prober), archive=archives.get(row.archive_key))
             conditions = observe(row, sighting)
             if worth_writing(row, conditions):
                 changed.append(Observed(row.id, conditions, look.looked_at))
@@ -241,19 +249,46 @@ class Observer:
         if row.phase is Phase.DELETED:
             office.traces.pop(row.id, None)
 
-    async def _look_at_archives(self, office: _Office) -> int:
-        """Archives whose key is new. The others were seen whole before, and are looked at when they are needed."""
-        rows = [row for row in await office.store.unseen_archives(PAGE) if row.archive_key is not None]
-        if not rows:
-            return 0
+    async def _look_at_new_archives(self, office: _Office) -> int:
+        """Archives whose key is new."""
+        rows = await office.store.unseen_archives(PAGE)
         looked_at = await office.seat.now()
-        seen = {each.key: each for each in await self.archives.look([str(row.archive_key) for row in rows], looked_at)}
-        changed = [
-            Observed(row.id, observe(row, Sighting(looked_at, archive=seen[str(row.archive_key)])), looked_at)
-            for row in rows
-            if row.archive_key in seen
-        ]
+        return await self._tell_archives(office, rows, await self._seen_archives(rows, looked_at), looked_at)
+
+    async def _look_at_old_archives(self, office: _Office) -> int:
+        """Now and then all of them, some at a time. Where many are gone at once nothing is said of any: that is a store
+        that is not mounted, or another one, and no thousand lost homes."""
+        if self.elapsed() < office.archives_due_at:
+            return 0
+        rows = await office.store.archived(office.archives_seen_to, ARCHIVES_AT_ONCE)
+        office.archives_seen_to = rows[-1].id if rows else None
+        if len(rows) < ARCHIVES_AT_ONCE:
+            office.archives_seen_to, office.archives_due_at = None, self.elapsed() + ARCHIVES_AGAIN_SECONDS
+        looked_at = await office.seat.now()
+        seen = await self._seen_archives(rows, looked_at)
+        missing = sum(each.state is ArchiveState.MISSING for each in seen.values())
+        if isinstance(trust(None, "", len(seen), missing), Doubted):
+            log.error("archives not found, and not called lost until this is mended", missing=missing, of=len(seen))
+            return 0
+        return await self._tell_archives(office, rows, seen, looked_at)
+
+    async def _tell_archives(
+        self, office: _Office, rows: Sequence[Workspace], seen: dict[str | None, SeenArchive], looked_at: datetime
+    ) -> int:
+        changed = []
+        for row in rows:
+            conditions = observe(row, Sighting(looked_at, archive=seen.get(row.archive_key)))
+            if worth_writing(row, conditions):
+                changed.append(Observed(row.id, conditions, looked_at))
+            if wants_another_look(conditions):
+                office.traces[row.id] = None
+                self.ticker.stay_active()
         return await office.store.write_conditions(changed)
+
+    async def _seen_archives(self, rows: Sequence[Workspace], looked_at: datetime) -> dict[str | None, SeenArchive]:
+        """By their keys; one that could not be looked at is left out."""
+        keys = {row.archive_key for row in rows if row.archive_key is not None}
+        return {each.key: each for each in await self.archives.look(sorted(keys), looked_at)} if keys else {}
 
 
 def _is_known_ready(row: Workspace, instance: Instance) -> bool:

@@ -10,8 +10,9 @@ from uuid import UUID
 
 import structlog
 
-from codehub.coordinators.actions import Actions
+from codehub.coordinators.actions import Actions, Made
 from codehub.coordinators.database_clock import DatabaseClock
+from codehub.coordinators.job_runner import KINDS
 from codehub.coordinators.leadership import Deposed, Leadership
 from codehub.coordinators.services import Services
 from codehub.decide.plan import Acting
@@ -19,6 +20,7 @@ from codehub.model.plans import Fault
 from codehub.model.states import Step
 from codehub.model.templates import Template
 from codehub.model.workspace import Workspace
+from codehub.runtimes.errors import RuntimeFault
 from codehub.store.protocols import ControllerStore, SeatLost
 
 log = structlog.get_logger()
@@ -35,6 +37,7 @@ class Acted:
     workspace: Workspace
     step: Step
     fault: Fault | None
+    made: Made | None = None
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,20 @@ class Office:
             task.cancel()
             await asyncio.wait([task])
         self.outcomes = [each for each in self.outcomes if each.workspace.id != workspace.id]
+
+    def dismiss_jobs(self, workspace: Workspace) -> None:
+        """What became of this attempt is recorded: its jobs end, beside the passes, and are forgotten. What fails of
+        that, the next act on the workspace or the collector does."""
+        if workspace.operation in KINDS:
+            self.group.create_task(self._dismissing(workspace), name=f"dismiss jobs {workspace.id}")
+
+    async def _dismissing(self, workspace: Workspace) -> None:
+        try:
+            await self.actions.archives.runner.remove_of(workspace)
+        except Deposed:
+            return
+        except RuntimeFault as error:
+            log.warning("jobs stay", workspace_id=str(workspace.id), error=repr(error))
 
 
 @contextlib.contextmanager

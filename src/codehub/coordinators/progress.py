@@ -2,8 +2,9 @@
 never in the database."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 from uuid import UUID
 
 from codehub import clock
@@ -63,6 +64,19 @@ class Progress:
                 eta=left / rate if left is not None and rate else None,
             ),
         )
+
+    def told_by_job(self, workspace: Workspace, said: Mapping[str, Any]) -> None:
+        """A line of a job. One that knows no total yet says 0."""
+        live = Live(
+            stage=str(said["stage"]),
+            op_id=workspace.op_id,
+            bytes=said.get("bytes"),
+            total=said.get("total") or None,
+            rate=said.get("rate") or None,
+            eta=said.get("eta"),
+            entries=said.get("entries"),
+        )
+        self._newest[workspace.id] = workspace.owner_user_id, live
 
     def waits(self, workspace: Workspace, plan: WaitUntil) -> None:
         """It cannot go on at once. Said when that begins, and again now and then."""

@@ -77,6 +77,7 @@ class CoordinatorRole:
                     fence=fence,
                     archives=StoreLook(self.archive_store),
                     store=self.archive_store,
+                    relay_folder=self.settings.relay_folder,
                     installation=installation,
                     coordinator=self.settings.coordinator,
                     reconciler=self.settings.reconciler,

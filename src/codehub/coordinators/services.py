@@ -8,6 +8,9 @@ from datetime import datetime
 
 import structlog
 
+from codehub.archives.errors import StoreError
+from codehub.archives.object_store import ObjectStore
+from codehub.coordinators.job_runner import JobFailed
 from codehub.coordinators.registry import Registry
 from codehub.decide.breaker import Breaker, BreakerPolicy, answered, trying, unanswered
 from codehub.decide.plan import ServiceState
@@ -27,7 +30,7 @@ POLICY = BreakerPolicy(failures_to_open=1)
 """One failed ping opens it: a ping asks for nothing but an answer, so its failure is the service's own."""
 
 
-@dataclass
+@dataclass(eq=False)
 class _Door:
     """One service, how it is asked whether it is there, and its breaker."""
 
@@ -40,11 +43,12 @@ class _Door:
 
 @dataclass
 class Services:
-    """One breaker for the runtime and one for each registry. A call that found nobody there asks for a ping; only the
-    ping decides whether the service is away (one fault, and all workspaces wait in their phase) or this one workspace
-    has trouble of its own."""
+    """One breaker for the runtime, one for the archive store and one for each registry. A call that found nobody there
+    asks for a ping; only the ping decides whether the service is away (one fault, and all workspaces wait in their
+    phase) or this one workspace has trouble of its own."""
 
     runtime: Runtime
+    store: ObjectStore
     now: Callable[[], datetime]
     changed: Callable[[], None]
     homes_made_on: str | None = None
@@ -55,6 +59,7 @@ class Services:
     def __post_init__(self) -> None:
         self._since = self.now()
         self._engine = _Door(Service.RUNTIME, self._same_engine, PING_SECONDS, Breaker(since=self._since))
+        self._archives = _Door(Service.ARCHIVE_STORE, self.store.ping, PING_SECONDS, Breaker(since=self._since))
         self._registries: dict[str, tuple[Registry, _Door]] = {}
 
     def states(self, image: str | None) -> dict[Service, ServiceState]:
@@ -62,7 +67,7 @@ class Services:
         that is at hand needs none."""
         states = {
             Service.RUNTIME: _state(self._engine),
-            Service.ARCHIVE_STORE: ServiceState(available=True, since=self._since),
+            Service.ARCHIVE_STORE: _state(self._archives),
             Service.REGISTRY: ServiceState(available=True, since=self._since),
         }
         known = self._registries.get(registry_of(image)) if image is not None else None
@@ -72,9 +77,13 @@ class Services:
             states[Service.REGISTRY] = ServiceState(at_hand or not door.breaker.is_open, door.breaker.since)
         return states
 
-    async def away(self, error: RuntimeFault, image: str | None) -> Service | None:
+    async def away(self, error: RuntimeFault | StoreError, image: str | None) -> Service | None:
         """The service that is away for everyone, if that is what this error comes from."""
         match error:
+            case StoreError() if await self._is_away(self._archives):
+                return Service.ARCHIVE_STORE
+            case JobFailed() if error.passes and await self._is_away(self._archives):
+                return Service.ARCHIVE_STORE
             case RuntimeAway() | NotFound() if await self._is_away(self._engine):
                 return Service.RUNTIME
             case RegistryAway() if image is not None and await self._is_away(self._door_to(image)):
@@ -84,11 +93,13 @@ class Services:
 
     async def watch(self) -> None:
         """Try again, with growing pauses, what is away; one that hangs keeps no other from its trial. The engine is
-        asked now and then in any case: one that was replaced does what it is told, and nothing of it lasts."""
+        asked now and then in any case: one that was replaced does what it is told, and nothing of it lasts. So is the
+        archive store: whoever waits for an archive to be seen would not notice that nobody can look."""
+        asked = (self._engine, self._archives)
         async with asyncio.TaskGroup() as group:
             for look in itertools.count():
-                for door in (self._engine, *(door for _, door in self._registries.values())):
-                    due = door.breaker.is_open or (door is self._engine and look % LOOKS_BETWEEN_PINGS == 0)
+                for door in (*asked, *(door for _, door in self._registries.values())):
+                    due = door.breaker.is_open or (door in asked and look % LOOKS_BETWEEN_PINGS == 0)
                     if due and not door.turn.locked():
                         group.create_task(self._is_away(door), name=f"try {door.name}")
                 await asyncio.sleep(LOOK_SECONDS)

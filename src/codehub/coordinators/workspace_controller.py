@@ -2,26 +2,34 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import assert_never
 from uuid import UUID, uuid4
 
 import structlog
 
+from codehub.archives.errors import StoreError
+from codehub.archives.object_store import ObjectStore
 from codehub.coordinators.actions import DESTRUCTIVE, Actions, to_fault
+from codehub.coordinators.archive_acts import ArchiveActs, ArchiveTerms
 from codehub.coordinators.database_clock import DatabaseClock
+from codehub.coordinators.job_runner import JobRunner
 from codehub.coordinators.leadership import Deposed, Fence, Leadership
 from codehub.coordinators.observer import RUNTIME_LISTING
 from codehub.coordinators.office import Acted, Office, ThinnedOut, bulkhead
 from codehub.coordinators.progress import Progress
 from codehub.coordinators.services import Services
+from codehub.coordinators.slots import Slots
+from codehub.coordinators.store_relay import StoreRelay
 from codehub.coordinators.supervisor import Report
+from codehub.coordinators.surplus import remove_surplus
 from codehub.coordinators.ticker import Ticker
 from codehub.decide.afterwards import phase_after
 from codehub.decide.judge import judge
 from codehub.decide.plan import Circumstances, plan
-from codehub.decide.retry import RetryPolicy, after_failure, backoff
+from codehub.decide.retry import RetryPolicy, after_failure
+from codehub.job.marker import Totals
 from codehub.model.plans import (
     Answer,
     Begin,
@@ -42,24 +50,19 @@ from codehub.model.states import ErrorReason, ImageState, Operation, Step
 from codehub.model.workspace import Workspace
 from codehub.runtimes.errors import RuntimeFault
 from codehub.runtimes.protocols import Runtime
-from codehub.store.protocols import ControllerStore, Judged, Seat, SeatLost
+from codehub.store.protocols import ControllerStore, Judged, NewArchive, Seat, SeatLost
 from codehub.telemetry.traces import Traces
 
 log = structlog.get_logger()
 
 
-class Slots:
-    """How much this process does at once, however many controllers it runs. Pulls have their own: a slow registry must
-    not keep others from starting."""
-
-    def __init__(self, operations: int, pulls: int = 4) -> None:
-        self.operations = asyncio.Semaphore(operations)
-        self.pulls = asyncio.Semaphore(pulls)
-
-
 @dataclass
 class WorkspaceController:
     runtime: Runtime
+    archive_store: ObjectStore
+    archive_terms: ArchiveTerms
+    relay: StoreRelay | None
+    """The way of jobs to the store, where they need one."""
     fence: Fence
     open_store: Callable[[Seat], ControllerStore]
     wake_observer: Callable[[*tuple[UUID, ...]], Awaitable[None]]
@@ -84,9 +87,13 @@ class WorkspaceController:
             clock = DatabaseClock(self.elapsed, await leadership.seat.now())
             store = self.open_store(leadership.seat)
             engine = await store.engine(RUNTIME_LISTING)
-            services = Services(self.runtime, clock.now, self.ticker.hint, engine, report.services)
-            actions = Actions(self.runtime, leadership, self.progress.pulled)
+            services = Services(self.runtime, self.archive_store, clock.now, self.ticker.hint, engine, report.services)
+            runner = JobRunner(self.runtime.jobs, leadership, self.progress.told_by_job)
+            archives = ArchiveActs(self.runtime, self.archive_store, runner, leadership, self.archive_terms, clock.now)
+            actions = Actions(self.runtime, leadership, archives, self.progress.pulled)
             office = Office(store, leadership, actions, services, group, clock)
+            if self.relay is not None:
+                group.create_task(self.relay.serve(), name="relay to the archive store")
             group.create_task(services.watch(), name="services")
             group.create_task(self.progress.flush_for_ever(), name="progress")
             group.create_task(self._hear(), name="controller hints")
@@ -127,7 +134,8 @@ class WorkspaceController:
     ) -> Sequence[Acted | ThinnedOut]:
         """Record the acts that simply returned, most of them by far, in one statement, and leave the others. Where one
         of the rows keeps that from being written, all are left: each has its own turn then."""
-        done = [each.workspace for each in outcomes if isinstance(each, Acted) and each.fault is None]
+        simple = [each for each in outcomes if isinstance(each, Acted) and each.fault is None and each.made is None]
+        done = [each.workspace for each in simple]
         if len(done) < 2:
             return outcomes
         try:
@@ -137,23 +145,24 @@ class WorkspaceController:
         except Exception:
             log.exception("acts are recorded one by one")
             return outcomes
-        return [each for each in outcomes if not isinstance(each, Acted) or each.fault is not None]
+        return [each for each in outcomes if each not in simple]
 
     async def _record(self, office: Office, outcome: Acted | ThinnedOut, now: datetime) -> None:
         match outcome:
             case ThinnedOut(workspace, removed):
                 await office.store.thinned_out(workspace, removed)
                 log.info("surplus containers removed", workspace_id=str(workspace.id), container_ids=removed)
-            case Acted(workspace, step, fault):
-                await self._record_act(office, workspace, step, fault, now)
+            case Acted():
+                await self._record_act(office, outcome, now)
 
-    async def _record_act(
-        self, office: Office, workspace: Workspace, step: Step, fault: Fault | None, now: datetime
-    ) -> None:
-        if fault is None:
-            await office.store.acted(workspace, step)
+    async def _record_act(self, office: Office, acted: Acted, now: datetime) -> None:
+        workspace, step, made = acted.workspace, acted.step, acted.made
+        if acted.fault is None:
+            archive = made if isinstance(made, NewArchive) else None
+            sent = asdict(made) if isinstance(made, Totals) else None
+            await office.store.acted(workspace, step, archive, sent)
             return
-        decision = after_failure(workspace, step, fault, now, self.policy, self.spread())
+        decision = after_failure(workspace, step, acted.fault, now, self.policy, self.spread())
         if not isinstance(decision, WaitUntil):
             await self._record_failure(office, workspace, decision)
 
@@ -195,20 +204,18 @@ class WorkspaceController:
                 claimed = await store.claim(row, decision, uuid4(), phase_after(row, decision, max_retries))
                 if claimed is not None:
                     log.info("operation begun", workspace_id=str(row.id), operation=decision.operation)
-                    self._act(office, claimed, decision.step)
+                    await self._act(office, claimed, decision.step)
             case Continue(step):
                 current = row if step is row.op_step else await store.enter(row, step)
                 if current is not None:
-                    self._act(office, current, step)
+                    await self._act(office, current, step)
             case Finish():
                 if await store.finish(row, decision) is not None:
+                    office.dismiss_jobs(row)
                     log.info("operation done", workspace_id=str(row.id), operation=row.operation, phase=decision.phase)
                     self.ticker.hint()
             case Withdraw():
-                await office.cancel(row)
-                if await store.withdraw(row, decision, phase_after(row, decision, max_retries)) is not None:
-                    log.info("operation withdrawn", workspace_id=str(row.id), operation=row.operation, why=decision.why)
-                    self.ticker.hint()
+                await self._withdraw(office, row, decision)
             case Retry() | GiveUp():
                 await office.cancel(row)
                 await self._record_failure(office, row, decision)
@@ -220,65 +227,57 @@ class WorkspaceController:
             case Dismiss():
                 await store.dismiss(row, decision)
             case RemoveSurplus():
-                removing = self._removing(office, row, decision)
-                office.acting[row.id] = office.group.create_task(removing, name=f"remove surplus {row.id}")
+                office.acting[row.id] = office.group.create_task(
+                    self._removing(office, row, decision), name=f"remove surplus {row.id}"
+                )
             case Rest() | WaitUntil():
                 pass
             case _:
                 assert_never(decision)
 
-    def _act(self, office: Office, workspace: Workspace, step: Step) -> None:
+    async def _withdraw(self, office: Office, row: Workspace, decision: Withdraw) -> None:
+        await office.cancel(row)
+        if await office.store.withdraw(row, decision, phase_after(row, decision, self.policy.max_retries)) is not None:
+            office.dismiss_jobs(row)
+            log.info("operation withdrawn", workspace_id=str(row.id), operation=row.operation, why=decision.why)
+            await self.wake_observer(row.id)  # somebody waits for it, and what was seen before counts no more
+            self.ticker.hint()
+
+    async def _act(self, office: Office, workspace: Workspace, step: Step) -> None:
         if workspace.id in office.acting:
             return
-        task = office.group.create_task(self._acting(office, workspace, step), name=f"{step} {workspace.id}")
+        key = workspace.archive_key if step is Step.RESTORE else None
+        known = await office.store.archive(key) if key is not None else None
+        task = office.group.create_task(self._acting(office, workspace, step, known), name=f"{step} {workspace.id}")
         office.acting[workspace.id] = task
         office.queued.add(workspace.id)
 
-    async def _acting(self, office: Office, workspace: Workspace, step: Step) -> None:
+    async def _acting(self, office: Office, workspace: Workspace, step: Step, known: NewArchive | None) -> None:
         """One act, beside the passes. One workspace's trouble stays its own: whatever goes wrong becomes that
         workspace's failed attempt. A leader that was deposed does nothing more; the next one does this act."""
         structlog.contextvars.bind_contextvars(workspace_id=str(workspace.id))
-        fault = None
+        fault = made = None
         try:
             if step in DESTRUCTIVE:  # and keeps no other act from its turn meanwhile
                 await asyncio.sleep(office.leadership.destructive_acts_wait())
-            async with self.slots.pulls if step is Step.PULL else self.slots.operations:
+            async with self.slots.turn(step):
                 if not office.has_its_turn(workspace):
                     self.ticker.hint()
                 with self.traces.span(f"act {step}", {"codehub.workspace_id": str(workspace.id)}, workspace.op_id):
-                    await office.actions.act(workspace, step, office.template_of(workspace))
+                    made = await office.actions.act(workspace, step, office.template_of(workspace), known)
         except Deposed:
             office.forget(workspace)
             return
-        except RuntimeFault as error:
+        except (RuntimeFault, StoreError) as error:
             fault = to_fault(error, await office.services.away(error, office.image_of(workspace)))
         except Exception as error:
             log.exception("act failed in an unforeseen way", workspace_id=str(workspace.id), step=step)
             fault = Fault(ErrorReason.ACTION_FAILED, repr(error))
-        office.outcomes.append(Acted(workspace, step, fault))
+        office.outcomes.append(Acted(workspace, step, fault, made))
         self.ticker.hint()
 
     async def _removing(self, office: Office, workspace: Workspace, decision: RemoveSurplus) -> None:
-        """Take surplus containers away, beside the passes. Where that fails the workspace is served all the same, and
-        the next look leads to the next attempt, after a pause that grows."""
-        removed: tuple[str, ...] = ()
-        try:
-            await asyncio.sleep(office.leadership.destructive_acts_wait())
-            async with asyncio.timeout(self.policy.timeouts[Operation.STOPPING].total_seconds()), self.slots.operations:
-                removed = await office.actions.thin_out(workspace, decision.container_ids)
-            del office.failed_removals[workspace.id]
-        except Deposed:
-            office.forget(workspace)
-            return
-        except (RuntimeFault, TimeoutError) as error:
-            if isinstance(error, RuntimeFault):
-                await office.services.away(error, None)
-            office.failed_removals[workspace.id] += 1
-            log.warning("surplus containers stay", workspace_id=str(workspace.id), error=repr(error))
-            await asyncio.sleep(
-                backoff(office.failed_removals[workspace.id], self.policy, self.spread()).total_seconds()
-            )
-        office.outcomes.append(ThinnedOut(workspace, removed))
+        await remove_surplus(office, workspace, decision, self.slots, self.policy, self.spread)
         self.ticker.hint()
 
     async def _record_failure(self, office: Office, row: Workspace, decision: Retry | GiveUp) -> None:
@@ -288,6 +287,7 @@ class WorkspaceController:
         else:
             recorded = await office.store.give_up(row, decision)
         if recorded is not None:
+            office.dismiss_jobs(row)
             log.warning(
                 "attempt failed" if isinstance(decision, Retry) else "given up",
                 workspace_id=str(row.id),

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from codehub.decide.judge import broken_invariant
-from codehub.decide.view import CONFIRM_LOSS_AFTER, view_of
+from codehub.decide.view import ARCHIVE_JUST_STORED, CONFIRM_LOSS_AFTER, view_of
 from codehub.model.conditions import Condition, Conditions, Endpoint, Reason, Status
 from codehub.model.sightings import ArchiveState, ContainerState, SeenContainer, Sighting
 from codehub.model.states import ErrorReason, Operation
@@ -65,6 +65,19 @@ def worth_writing(workspace: Workspace, after: Conditions) -> bool:
 def wants_another_look(conditions: Conditions) -> bool:
     """Whether something is missing, and has not been missing for long enough to be called lost."""
     return any(each is not None and _unconfirmed(each) for each in (conditions.volume, conditions.archive))
+
+
+def wants_archive_look(workspace: Workspace) -> bool:
+    """Whether its archive has to be looked at now: not seen yet, or not since the act that has stored it; missing for
+    not long enough to be called lost; or just found wanting by a restore, which tells nobody why."""
+    seen = workspace.conditions.archive
+    if workspace.archive_key is None or workspace.deleted_at is not None:
+        return False
+    if seen is None or seen.subject != workspace.archive_key or _unconfirmed(seen):
+        return True
+    if workspace.op_step in ARCHIVE_JUST_STORED:
+        return workspace.acted_at is not None and seen.observed_from < workspace.acted_at
+    return workspace.operation is Operation.RESTORING and workspace.next_attempt_at is not None
 
 
 def _unconfirmed(condition: Condition) -> bool:

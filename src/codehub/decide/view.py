@@ -11,7 +11,8 @@ from codehub.model.workspace import Workspace
 CONFIRM_LOSS_AFTER = timedelta(seconds=2)
 """Two whole observations at least this far apart must agree before a home is called lost."""
 
-_ARCHIVE_JUST_STORED = (Step.VERIFIED, Step.UPLOADED)
+ARCHIVE_JUST_STORED = (Step.VERIFIED, Step.UPLOADED)
+"""Steps that wait until the archive is seen, as it is since its key was stored."""
 
 _LOSS = {Reason.ARCHIVE_MISSING: ErrorReason.DATA_LOST, Reason.ARCHIVE_MISMATCH: ErrorReason.ARCHIVE_CORRUPTED}
 
@@ -61,7 +62,7 @@ def view_of(workspace: Workspace, conditions: Conditions) -> View:
     """Read the conditions with the two rules of lifecycle.md: a condition about another subject than the row's
     current one, or from a look begun before the last act had ended, counts as Unknown."""
     volume = _current(conditions.volume, workspace.current_volume, workspace.acted_at)
-    archive_not_before = workspace.acted_at if workspace.op_step in _ARCHIVE_JUST_STORED else None
+    archive_not_before = workspace.acted_at if workspace.op_step in ARCHIVE_JUST_STORED else None
     archive = _current(conditions.archive, workspace.archive_key, archive_not_before)
     return View(
         volume=_status(volume, workspace.current_volume),
