@@ -10,8 +10,8 @@ from codehub.images.commands import run
 from codehub.images.progress import Progress, Report
 from codehub.images.tools import TOOLS
 
-SANDBOX = ("bubblewrap", "slirp4netns")
-"""What runs workspaces where no engine answers."""
+SANDBOX = ("bubblewrap", "slirp4netns", "zstd")
+"""What runs workspaces, and archives them, where no engine answers."""
 
 _GO_ON = """
 said=$(mktemp) && exec 3<>"$said" && rm "$said" && setsid --fork --wait "$@" >&3 2>&1 && exit

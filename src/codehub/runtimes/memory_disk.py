@@ -11,10 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from signal import SIGKILL, Signals
-from typing import BinaryIO
 
 from codehub.job.order import Kind, encode_order
 from codehub.job.progress import Stage
+from codehub.runtimes.in_memory import in_memory
 from codehub.runtimes.local.process import PROC, STATE, stat_fields
 from codehub.runtimes.protocols import Job, JobSpec, JobState
 
@@ -44,7 +44,7 @@ class JobProcess:
         self.log = log
         kind = spec.order.kind
         tripped = [trip.at, str(int(trip.signal))] if trip else []
-        with _in_memory(encode_order(replace(spec.order, home=home))) as order, log.open("wb") as output:
+        with in_memory(encode_order(replace(spec.order, home=home))) as order, log.open("wb") as output:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "codehub.runtimes.memory_job", kind, "/dev/stdin", *tripped],
                 stdin=order,
@@ -125,14 +125,6 @@ def _leave(jobs: dict[str, JobProcess], root: Path) -> None:
     for job in jobs.values():
         job.end()
     shutil.rmtree(root, ignore_errors=True)
-
-
-def _in_memory(data: bytes) -> BinaryIO:
-    """A file that is on no disk and has no name, to be read from its beginning."""
-    file = os.fdopen(os.memfd_create("order"), "w+b", buffering=0)
-    file.write(data)
-    file.seek(0)
-    return file
 
 
 def _lives(group: int) -> bool:

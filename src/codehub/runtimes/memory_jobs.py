@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Callable
 from uuid import UUID
 
 from codehub.runtimes.errors import NotFound, RuntimeAway, RuntimeFault
+from codehub.runtimes.lines import Lines
 from codehub.runtimes.memory_disk import JobProcess
 from codehub.runtimes.memory_engine import Call, MemoryEngine
 from codehub.runtimes.protocols import Job, JobSpec, JobState
@@ -48,17 +49,14 @@ class MemoryJobs:
         async with self._engine.call(Call.FOLLOW_JOB, name):
             job = self._known(name)
         with job.log.open("rb") as log:
-            begun = b""
+            lines = Lines()
             ended = False
             while not ended:
                 if self._engine.away:
                     raise RuntimeAway("the engine does not answer")
                 ended = job.seen.state is JobState.ENDED  # before reading: nothing is written after
-                for line in log:
-                    begun += line
-                    if begun.endswith(b"\n"):
-                        yield begun
-                        begun = b""
+                for line in lines.add(log.read()):
+                    yield line
                 if not ended:
                     await asyncio.sleep(LOOK_SECONDS)
 

@@ -20,11 +20,13 @@ async def count_homes(settings: Settings, folder: DataFolder) -> int:
 
 
 async def remove_homes(settings: Settings, folder: DataFolder) -> None:
-    """End every instance, remove every home, and what held them together."""
+    """End every instance and job, remove every home, and what held them together."""
     async with aclosing(_runtimes(settings, folder)) as runtimes:
         async for runtime in runtimes:
             for instance in await runtime.instances.list():
                 await runtime.instances.stop(instance.id, 0)
+            for job in await runtime.jobs.list():
+                await runtime.jobs.remove(job.name)
             for volume in await runtime.volumes.list():
                 await runtime.volumes.delete(volume.name)
             if isinstance(runtime, DockerRuntime):

@@ -39,7 +39,7 @@ def without_slirp4netns(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         Path(folder).chmod(0o755)
         for name in ("sh", "mkdir", "mount", "unshare", "setpriv", "prlimit", "bwrap"):
             (Path(folder) / name).symlink_to(str(shutil.which(name)))
-        monkeypatch.setattr("codehub.runtimes.local.instances.SYSTEM_PATH", folder)
+        monkeypatch.setattr("codehub.runtimes.local.shims.SYSTEM_PATH", folder)
         yield
 
 

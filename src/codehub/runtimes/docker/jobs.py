@@ -13,6 +13,7 @@ from codehub.runtimes.docker import containers, images, job_container, labels
 from codehub.runtimes.docker.api import ACT_SECONDS, DockerApi, translated
 from codehub.runtimes.docker.volumes import DockerVolumes
 from codehub.runtimes.errors import InUse, NotFound, RuntimeAway, RuntimeFault
+from codehub.runtimes.lines import Lines
 from codehub.runtimes.protocols import Job, JobSpec, JobState
 
 MADE_HERE = "codehub/"
@@ -93,13 +94,10 @@ class DockerJobs:
     async def follow(self, name: str) -> AsyncGenerator[bytes, None]:
         found = await self._require(name)
         params = {"stdout": "1", "follow": str(int(labels.job(found).state is JobState.RUNNING))}
-        begun = b""
+        lines = Lines()
         async with self._api.stream(f"containers/{found['Id']}/logs", params) as content:
             async for piece in containers.printed(content):
-                *lines, begun = (begun + piece).splitlines(keepends=True)
-                if begun.endswith(b"\n"):
-                    lines, begun = [*lines, begun], b""
-                for line in lines:
+                for line in lines.add(piece):
                     yield line
         await self._ended(name)
 

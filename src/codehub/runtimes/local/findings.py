@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from codehub.runtimes.local import limits, network
-from codehub.runtimes.local.users import FIRST, RANGES, USERS
+from codehub.runtimes.local.users import FIRST, RANGES, READERS, USERS
 
 PROGRAMS = {
     "bwrap": "bubblewrap",
@@ -15,6 +15,7 @@ PROGRAMS = {
     "prlimit": "util-linux",
     "mount": "mount",
 }
+FOR_JOBS = {"ionice": "util-linux", "tar": "tar", "zstd": "zstd", "/usr/bin/python3": "python3"}
 UID_MAP = Path("/proc/self/uid_map")
 ANYBODY = 65534
 TRY_SECONDS = 10
@@ -49,6 +50,9 @@ def shortcomings() -> list[str]:
         )
         if not limits.processes_counted_by_sandbox():
             found.append("The number of a workspace's processes is not limited, because Linux is older than 5.14.")
+    lacking = [f"{program} is missing (package {package})" for program, package in FOR_JOBS.items() if _lacks(program)]
+    if lacking:
+        found.append(f"Homes can be neither archived nor restored, because {' and '.join(lacking)}.")
     found.append("Homes have no size limit of their own: one workspace can fill the disk of all.")
     return found
 
@@ -74,4 +78,4 @@ def _sandbox_refused() -> str | None:
 def _users_mapped() -> bool:
     """Whether the numbers of the workspaces' users exist here; inside some containers only the first 65,536 do."""
     spans = (map(int, line.split()) for line in UID_MAP.read_text().splitlines())
-    return any(start <= FIRST and start + count >= FIRST + RANGES * USERS for start, _, count in spans)
+    return any(start <= READERS and start + count >= FIRST + RANGES * USERS for start, _, count in spans)

@@ -1,4 +1,4 @@
-"""What lies where in the data folder: homes, instances, their sockets, and what is on its way out."""
+"""What lies where in the data folder: homes, instances, their sockets, jobs, and what is on its way out."""
 
 import fcntl
 import hashlib
@@ -35,6 +35,12 @@ class Folders:
 
     def volume(self, name: str) -> Path:
         return self.own / "volumes" / checked(name)
+
+    def job(self, name: str) -> Path:
+        return self.own / "jobs" / checked(name)
+
+    def jobs(self) -> list[Path]:
+        return self._listed(self.own / "jobs")
 
     def instances(self) -> list[Path]:
         return self._listed(self.own / "instances")
@@ -77,7 +83,7 @@ class Folders:
 
     def make(self) -> None:
         self.require()
-        for folder in (self.own / "instances", self.own / "volumes"):
+        for folder in (self.own / "instances", self.own / "jobs", self.own / "volumes"):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.own.chmod(0o700)
 
@@ -107,7 +113,7 @@ class Folders:
         """What is out of sight and can be removed, also what an earlier codehub was cut off at. Looked for while nobody
         makes anything, since what is being made has no name yet either."""
         with self.alone():
-            places = (self.own / "instances", self.own / "volumes", self.sockets("")[0].parent)
+            places = (*(self.own / each for each in ("instances", "jobs", "volumes")), self.sockets("")[0].parent)
             return [entry for place in places if place.is_dir() for entry in place.iterdir() if entry.name[0] == "."]
 
     def remembered(self, name: str, make: Callable[[], str]) -> str:

@@ -1,29 +1,21 @@
 """Workspaces as sandboxed processes, each behind a shim of its own."""
 
 import asyncio
-import fcntl
-import os
 import re
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import suppress
 from ipaddress import IPv4Network
-from pathlib import Path
-from typing import IO
 from uuid import UUID
 
 from codehub.model.workspace import workspace_of
 from codehub.runtimes import trees
 from codehub.runtimes.errors import ImageUnavailable, NotFound, RuntimeFault
-from codehub.runtimes.local import limits, sandbox, usage
+from codehub.runtimes.local import limits, sandbox, shims, usage
 from codehub.runtimes.local.edge import translated
 from codehub.runtimes.local.folders import Folders
 from codehub.runtimes.local.log import Reading
-from codehub.runtimes.local.process import all_gone
-from codehub.runtimes.local.records import LOCK, SHIM_LOG, Life, Plan, Record
+from codehub.runtimes.local.records import LOCK, Plan, Record
 from codehub.runtimes.local.tool import Tool, Tools
 from codehub.runtimes.local.users import user_of
 from codehub.runtimes.local.volumes import LocalVolumes
@@ -31,15 +23,8 @@ from codehub.runtimes.protocols import Instance, InstanceSpec, InstanceState, Pu
 
 PROBE_SECONDS = 1.5
 LOOK_SECONDS = 0.2
-END_LOOK_SECONDS = 0.02
-BIRTH_SECONDS = 10.0
-"""How long a shim that another codehub starts may take to say that it lives."""
-DEATH_SECONDS = 10.0
-"""How long a killed sandbox may take to be gone, on a machine that is short of everything."""
-LAST_SECONDS = 1.0
-"""The same for what a killed shim had no time to tell of."""
 STATUS = re.compile(rb"HTTP/1\.[01] ([23])\d\d\b")
-SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+SHIM = "codehub.runtimes.local.instance_shim"
 
 
 class LocalInstances:
@@ -114,30 +99,13 @@ class LocalInstances:
                 raise RuntimeFault(f"the name {spec.name} belongs to another incarnation")
             lock = (folder / LOCK).open("a")
         with lock:
-            if self._take(lock, folder):
-                self._bury(folder)
-                self._run_shim(folder, record.plan, lock.fileno())
+            if shims.take(lock, folder):
+                shims.bury(folder)
+                self._fence()
+                record.plan.socket.unlink(missing_ok=True)
+                self._folders.make_inside(record.plan.inside, record.plan.uid)
+                shims.launch(SHIM, folder, lock.fileno())
         return spec.name
-
-    def _take(self, lock: IO[str], folder: Path) -> bool:
-        """Get the lock that makes a shim the only one. False where one lives; another's that begins is waited for."""
-        deadline = time.monotonic() + BIRTH_SECONDS
-        while not _locked(lock):
-            record = Record.read(folder)
-            if record and record.life and record.life.shim.alive():
-                return False
-            if time.monotonic() > deadline:
-                raise RuntimeFault(f"{folder.name} is held by somebody who does not start it")
-            time.sleep(END_LOOK_SECONDS)
-        if not _names(folder / LOCK, lock):
-            raise RuntimeFault(f"{folder.name} was stopped while it was started")
-        return True
-
-    def _bury(self, folder: Path) -> None:
-        """Wait for what is left of an earlier life, whose shim is dead."""
-        record = Record.read(folder)
-        if record and record.life and not all_gone(record.life.processes, DEATH_SECONDS):
-            raise RuntimeFault(f"the remains of {folder.name} do not end")
 
     def _plan(self, spec: InstanceSpec) -> Plan:
         home = self._volumes.require(spec.volume)
@@ -169,26 +137,6 @@ class LocalInstances:
             barred=tuple(map(str, self._barred)),
         )
 
-    def _run_shim(self, folder: Path, plan: Plan, lock: int) -> None:
-        """In a session of its own, with an environment that tells it nothing of codehub's."""
-        self._fence()
-        plan.socket.unlink(missing_ok=True)
-        self._folders.make_inside(plan.inside, plan.uid)
-        with (folder / SHIM_LOG).open("wb") as errors:
-            started = subprocess.run(
-                [sys.executable, "-I", "-m", "codehub.runtimes.local.shim", str(folder)],
-                stdin=subprocess.DEVNULL,
-                stdout=errors,
-                stderr=errors,
-                cwd="/",
-                env={"PATH": SYSTEM_PATH, "LC_ALL": "C.UTF-8"},
-                pass_fds=[lock],
-                start_new_session=True,
-                check=False,
-            )
-        if started.returncode != 0:
-            raise RuntimeFault(f"the shim of {plan.name} did not start: {(folder / SHIM_LOG).read_text()[-500:]}")
-
     async def probe(self, instance: Instance) -> bool:
         if instance.endpoint is None:
             return False
@@ -211,22 +159,20 @@ class LocalInstances:
             if life is not None:
                 self._fence()
                 life.shim.send(signal.SIGTERM)
-                if not await _end(life, grace_seconds):
+                if not await shims.gone(life, grace_seconds):
                     self._fence()
                     life.shim.send(signal.SIGKILL)
-                    await _end(life, DEATH_SECONDS)
+                    await shims.gone(life, shims.DEATH_SECONDS)
             await asyncio.to_thread(self._let_go, instance_id)
             await trees.remove(await asyncio.to_thread(self._folders.thrown_away))
 
     def _let_go(self, name: str) -> None:
-        """Take out of sight what is left of it, while nobody can start it again. Its shim may have told of more
-        processes since it was asked to end."""
+        """Take out of sight what is left of it, while nobody can start it again."""
         folder = self._folders.instance(name)
         with self._folders.alone():
             record = self._require(name)
             with (folder / LOCK).open("a") as lock:
-                if not _locked(lock) or (record.life and not all_gone(record.life.processes, LAST_SECONDS)):
-                    raise RuntimeFault(f"{name} does not end, or was started again")
+                shims.require_gone(folder, lock)
                 self._fence()
                 if limits.groups_obstacle() is None:
                     limits.Group(name).remove()
@@ -262,30 +208,3 @@ class LocalInstances:
         if record is None or record.plan.installation != self._installation:
             raise NotFound(f"there is no instance {instance_id}")
         return record
-
-
-def _locked(file: IO[str]) -> bool:
-    """Whether the file is locked now, by us."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _names(path: Path, file: IO[str]) -> bool:
-    """Whether the path still stands for the open file: one who waited for a lock may hold it on what is thrown away."""
-    try:
-        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
-    except FileNotFoundError:
-        return False
-
-
-async def _end(life: Life, seconds: float) -> bool:
-    """Wait for all of it to be gone, this long at most; whether it is."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            while life.alive():
-                await asyncio.sleep(END_LOOK_SECONDS)
-            return True
-    return False

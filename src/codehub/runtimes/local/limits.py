@@ -18,12 +18,18 @@ from codehub.runtimes.protocols import Stats
 
 ROOT = Path("/sys/fs/cgroup")
 PARENT = "codehub"
+PARENT_OF_JOBS = "codehub-jobs"
+"""Of its own, because a group competes with its neighbours only: the least among workspaces would still be as much as
+every service of the host has."""
 CONTROLLERS = ("memory", "cpu", "pids")
 PERIOD_MICROSECONDS = 100_000
 OWN_PIDS = 4
 """Processes that keep the workspace going and are counted with it."""
 EMPTY_SECONDS = 5.0
 MAKE_TRIES = 3
+LEAST = {"cpu.weight": "2", "cpu.shares": "16"}
+"""Of 100, in version 1 of 1024, that others have: as with nice 19. With less a restore would never end where all are
+busy."""
 NOT_EVERYWHERE = ("memory.swap.max", "memory.memsw.limit_in_bytes")
 """Not every kernel counts swap."""
 
@@ -33,17 +39,19 @@ class Group:
     """One workspace's control group; in version 1 a folder per controller, in version 2 one for all."""
 
     name: str
+    parent: str = PARENT
 
-    def make(self, memory_bytes: int, cpus: float, pids: int) -> None:
-        """Whoever leaves as the last removes the folder around all groups, maybe just now: then it is made again."""
+    def make(self, memory_bytes: int, cpus: float | None, pids: int) -> None:
+        """Without a number of processors it may have those that nobody else wants. Whoever leaves as the last removes
+        the folder around all groups, maybe just now: then it is made again."""
         for _ in range(MAKE_TRIES - 1):
             with suppress(FileNotFoundError):
                 return self._make(memory_bytes, cpus, pids)
         return self._make(memory_bytes, cpus, pids)
 
-    def _make(self, memory_bytes: int, cpus: float, pids: int) -> None:
+    def _make(self, memory_bytes: int, cpus: float | None, pids: int) -> None:
         if unified():
-            for parent in (ROOT, ROOT / PARENT):
+            for parent in (ROOT, ROOT / self.parent):
                 parent.mkdir(exist_ok=True)
                 (parent / "cgroup.subtree_control").write_text(" ".join(f"+{each}" for each in CONTROLLERS))
         for folder in self._folders():
@@ -52,6 +60,10 @@ class Group:
             path = self._folder(controller) / file
             if path.exists() or file not in NOT_EVERYWHERE:
                 path.write_text(value)
+        if cpus is None:
+            file = "cpu.weight" if unified() else "cpu.shares"
+            for folder in (self._folder("cpu"), self._folder("cpu").parent):
+                (folder / file).write_text(LEAST[file])
 
     def add(self, pid: int) -> None:
         for folder in self._folders():
@@ -104,7 +116,7 @@ class Group:
         return [self._folder("")] if unified() else [self._folder(each) for each in (*CONTROLLERS, "cpuacct")]
 
     def _folder(self, controller: str) -> Path:
-        return (ROOT if unified() else ROOT / controller) / PARENT / self.name
+        return (ROOT if unified() else ROOT / controller) / self.parent / self.name
 
     def _number(self, controller: str, file: str) -> int:
         return int((self._folder(controller) / file).read_text())
@@ -146,19 +158,26 @@ def command(memory_bytes: int, pids: int) -> list[str]:
     return ["prlimit", *limits, "--"]
 
 
-def _settings(memory_bytes: int, cpus: float, pids: int) -> dict[tuple[str, str], str]:
+def _settings(memory_bytes: int, cpus: float | None, pids: int) -> dict[tuple[str, str], str]:
     """What to write into which file of which controller. Nobody gets swap: it would only make the end slow."""
-    quota, most_pids = str(int(cpus * PERIOD_MICROSECONDS)), str(pids + OWN_PIDS)
+    most_pids = str(pids + OWN_PIDS)
     if unified():
         return {
             ("memory", "memory.max"): str(memory_bytes),
             ("memory", "memory.swap.max"): "0",
-            ("cpu", "cpu.max"): f"{quota} {PERIOD_MICROSECONDS}",
             ("pids", "pids.max"): most_pids,
+            **_processors(cpus),
         }
     return {
         ("memory", "memory.limit_in_bytes"): str(memory_bytes),
         ("memory", "memory.memsw.limit_in_bytes"): str(memory_bytes),  # memory and swap together
-        ("cpu", "cpu.cfs_quota_us"): quota,
         ("pids", "pids.max"): most_pids,
+        **_processors(cpus),
     }
+
+
+def _processors(cpus: float | None) -> dict[tuple[str, str], str]:
+    if cpus is None:
+        return {}
+    quota = str(int(cpus * PERIOD_MICROSECONDS))
+    return {("cpu", "cpu.max"): f"{quota} {PERIOD_MICROSECONDS}"} if unified() else {("cpu", "cpu.cfs_quota_us"): quota}

@@ -8,20 +8,19 @@ from pathlib import Path
 
 from codehub.runtimes.local.records import LOG
 
-PART_BYTES = 1024**2
-
 
 class Log:
     """Written by one shim. When a part is full it takes the place of the older one."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, part_bytes: int) -> None:
         self._path = folder / LOG
+        self._part_bytes = part_bytes
         self._file = self._open()
 
     def write(self, piece: bytes) -> None:
         """What does not find room on the disk is lost: words, not the workspace."""
         with suppress(OSError):
-            if self._file.tell() + len(piece) > PART_BYTES:
+            if self._file.tell() + len(piece) > self._part_bytes:
                 self._path.rename(older(self._path))
                 self._file.close()
                 self._file = self._open()

@@ -89,8 +89,14 @@ class Life:
         write_whole(folder / LIFE, json.dumps(asdict(self)))
 
     @classmethod
-    def read(cls, folder: Path) -> "Life | None":
-        """None for one that was never started."""
+    def look(cls, folder: Path) -> "Life | None":
+        """None for one that was never started. A shim says how it ended before it is gone: one that is gone without a
+        word has to be asked again, for it may have spoken after the file was read."""
+        life = cls._read(folder)
+        return cls._read(folder) if life and not life.ending and not life.alive() else life
+
+    @classmethod
+    def _read(cls, folder: Path) -> "Life | None":
         try:
             fields = json.loads((folder / LIFE).read_text())
         except FileNotFoundError:
@@ -108,13 +114,9 @@ class Record:
 
     @classmethod
     def read(cls, folder: Path) -> "Record | None":
-        """None where there is no such folder (any more). A shim says how it ended before it is gone: one that is gone
-        without a word has to be asked again, for it may have spoken after the file was read."""
+        """None where there is no such folder (any more)."""
         try:
-            life = Life.read(folder)
-            if life and not life.ending and not life.alive():
-                life = Life.read(folder)
-            return cls(Plan.read(folder), life)
+            return cls(Plan.read(folder), Life.look(folder))
         except FileNotFoundError:
             return None
 

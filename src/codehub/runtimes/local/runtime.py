@@ -10,6 +10,7 @@ from codehub.runtimes.local import findings
 from codehub.runtimes.local.edge import translated
 from codehub.runtimes.local.folders import Folders
 from codehub.runtimes.local.instances import LocalInstances
+from codehub.runtimes.local.jobs import LocalJobs
 from codehub.runtimes.local.tool import Tools
 from codehub.runtimes.local.volumes import LocalVolumes
 
@@ -34,6 +35,7 @@ class LocalRuntime:
         """`barred` names networks that no workspace may reach, beside those that the host itself stands in."""
         self._folders = Folders(data_dir)
         self.volumes = LocalVolumes(self._folders, installation, fence)
+        self.jobs = LocalJobs(self._folders, installation, self.volumes, fence)
         self.instances = LocalInstances(self._folders, installation, self.volumes, tools, fence, barred)
 
     async def engine(self) -> str:

@@ -62,32 +62,44 @@ def made_files(plan: Plan, *, network: bool) -> Mapping[str, str]:
     }
 
 
-def become(plan: Plan) -> list[str]:
-    """The beginning of a command that runs as the workspace's user and dies with its parent, come what may."""
-    user = [] if plan.uid is None else [f"--reuid={plan.uid}", f"--regid={plan.uid}", "--clear-groups"]
+def become(uid: int | None, group: int | None = None) -> list[str]:
+    """The beginning of a command that runs as the workspace's user, in one further group at most, and dies with its
+    parent, come what may."""
+    groups = "--clear-groups" if group is None else f"--groups={group}"
+    user = [] if uid is None else [f"--reuid={uid}", f"--regid={uid}", groups]
     return ["setpriv", *user, "--no-new-privs", "--pdeathsig=KILL", "--"]
 
 
 def command(plan: Plan, folder: Path, arguments: int) -> list[str]:
+    limited = limits.command(plan.memory_bytes, plan.pids)
+    return chain(view(plan, folder), become(plan.uid), limited, arguments, plan.argv)
+
+
+def chain(
+    places: Mapping[Path, Path], become: Sequence[str], limited: Sequence[str], arguments: int, argv: Sequence[str]
+) -> list[str]:
     """The whole chain. What bubblewrap is to do comes through a descriptor: a command line is there for all to read,
     and the environment in it is not for all.
 
     There is a pid namespace around bubblewrap's own, whose first process waits at the gate and then becomes bubblewrap:
     when that one dies the kernel ends all of it. Bubblewrap alone, killed while it starts, may leave a child behind."""
     return [
-        *_show(view(plan, folder)),
-        *become(plan),
+        *_show(places),
+        *become,
         *("unshare", "--user", "--map-root-user", "--net", "--pid", "--kill-child", "--"),
         *("sh", "-c", _AT_THE_GATE, "sh"),
-        *limits.command(plan.memory_bytes, plan.pids),
-        *("bwrap", "--args", str(arguments), "--", *plan.argv),
+        *limited,
+        *("bwrap", "--args", str(arguments), "--", *argv),
     ]
 
 
 def view(plan: Plan, folder: Path) -> dict[Path, Path]:
-    """Where the workspace's user finds the folders that it is made of: as root in one that hides none of them."""
-    sources = (plan.home, plan.inside, plan.tool, folder / ETC)
-    if plan.uid is None:
+    return seen_by(plan.uid, (plan.home, plan.inside, plan.tool, folder / ETC))
+
+
+def seen_by(uid: int | None, sources: Sequence[Path]) -> dict[Path, Path]:
+    """Where the workspace's user finds these folders: as root in one that hides none of them."""
+    if uid is None:
         return {source: source for source in sources}
     hidden = [parent for source in sources for parent in source.resolve().parents]
     place = next((each for each in VIEWS if each.is_dir() and each not in hidden), None)
@@ -114,8 +126,7 @@ def arguments(plan: Plan, folder: Path) -> list[str]:
         *("--disable-userns", "--uid", str(UID), "--gid", str(UID), "--cap-drop", "ALL"),
         *("--die-with-parent", "--new-session", "--hostname", host_name(plan)),
     ]
-    for path in SYSTEM:
-        told += _system(path)
+    told += system()
     for name in FROM_HOST:
         told += ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
     for name in made_files(plan, network=False):
@@ -130,8 +141,10 @@ def arguments(plan: Plan, folder: Path) -> list[str]:
     return told
 
 
-def _system(path: str) -> Sequence[str]:
-    """A folder of programs as the host has it: where that is a link into /usr, the same link."""
-    if Path(path).is_symlink():
-        return ("--symlink", str(Path(path).readlink()), path)
-    return ("--ro-bind-try", path, path)
+def system() -> list[str]:
+    """The folders of programs as the host has them: where one is a link into /usr, the same link."""
+    told: list[str] = []
+    for path in SYSTEM:
+        is_link = Path(path).is_symlink()
+        told += ("--symlink", str(Path(path).readlink()), path) if is_link else ("--ro-bind-try", path, path)
+    return told

@@ -1,28 +1,29 @@
-"""The process that stands behind each instance: `python -m codehub.runtimes.local.shim FOLDER`.
+"""The process that stands behind each workspace and each job, its guest (`instance_shim.py`, `job_shim.py`).
 
 It starts the sandbox, is its parent until the end, keeps what it prints and writes down how it ended. It belongs to
 nobody: codehub may end, start again or hand over, and the next one finds it by what is written in the folder. If it is
 killed itself, the kernel kills the sandbox with it.
 
-SIGTERM asks the IDE to end. The shim inherits the instance's lock and holds it as long as it lives, so that there is
-never a second one for the same instance."""
+SIGTERM asks the guest to end. The shim inherits the lock of its folder and holds it as long as it lives, so that there
+is never a second one for the same folder."""
 
 import ctypes
 import os
 import select
 import signal
 import socket
-import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from codehub.runtimes.local import limits, network, sandbox
+from codehub.runtimes.local import limits
+from codehub.runtimes.local.guest import Guest
 from codehub.runtimes.local.log import Log, Reading
 from codehub.runtimes.local.process import Process, all_gone, children
-from codehub.runtimes.local.records import ETC, Life, Plan
+from codehub.runtimes.local.records import Life
 
 READ_BYTES = 65536
 FIRST_LOOK_SECONDS = 0.01
@@ -32,9 +33,8 @@ KEYCTL = {"x86_64": 250, "aarch64": 219}
 KEYCTL_JOIN_SESSION_KEYRING = 1
 
 
-def main() -> None:
+def main(folder: Path, guest: Callable[[Path], Guest]) -> None:
     """Live on as a process that nobody has to wait for; the one that was started ends when that has begun."""
-    folder = Path(sys.argv[1])
     os.umask(0o022)
     _leave_keyring()
     reading, writing = os.pipe()
@@ -46,38 +46,38 @@ def main() -> None:
     life.write(folder)
     os.write(writing, b"\n")
     os.close(writing)
-    Shim(folder, life).live()
+    Shim(folder, life, guest(folder)).live()
 
 
 class Shim:
-    def __init__(self, folder: Path, life: Life) -> None:
+    def __init__(self, folder: Path, life: Life, guest: Guest) -> None:
         self._folder = folder
-        self._plan = Plan.read(folder)
+        self._guest = guest
         self._life = life
-        self._log = Log(folder)
-        self._connected = network.obstacle() is None
+        self._log = Log(folder, guest.log_bytes)
         self._signals, self._signalled = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
 
     def live(self) -> None:
         signal.signal(signal.SIGTERM, lambda *_: None)
         signal.set_wakeup_fd(self._signalled)
-        group = limits.Group(self._plan.name) if limits.groups_obstacle() is None else None
+        share = self._guest.share
+        group = share.group if limits.groups_obstacle() is None else None
         try:
             if group is not None:
-                group.make(self._plan.memory_bytes, self._plan.cpus, self._plan.pids)
+                group.make(share.memory_bytes, share.cpus, share.pids)
             ending = self._run(group)
             if group is not None and group.out_of_memory():
                 ending += ", out of memory"
         except OSError as error:
             ending = f"its shim failed: {error}"
-        self._plan.socket.unlink(missing_ok=True)
+        self._guest.leave()
         if group is not None:
             group.remove()
         self._note(replace(self._life, ending=ending))
 
     def _run(self, group: limits.Group | None) -> str:
         """From the first process to the last; how it ended. Killed processes may take a moment to be gone."""
-        self._make_etc()
+        self._guest.prepare()
         with ExitStack() as stack:
             stack.callback(lambda: all_gone(self._life.others, END_SECONDS))
             output, printed = os.pipe()
@@ -95,25 +95,19 @@ class Shim:
             gate.close()
             return self._stand_by(sandboxed, connection, output)
 
-    def _make_etc(self) -> None:
-        etc = self._folder / ETC
-        etc.mkdir(exist_ok=True)
-        for name, content in sandbox.made_files(self._plan, network=self._connected).items():
-            (etc / name).write_text(content)
-
     def _hold_at_gate(self, printed: int) -> tuple[subprocess.Popen[bytes], socket.socket]:
         """Start the chain that becomes the sandbox. It waits in its new namespaces until it is told to go on."""
         arguments = os.memfd_create("arguments")
-        os.write(arguments, b"".join(os.fsencode(each) + b"\0" for each in sandbox.arguments(self._plan, self._folder)))
+        os.write(arguments, b"".join(os.fsencode(each) + b"\0" for each in self._guest.arguments()))
         os.lseek(arguments, 0, os.SEEK_SET)
         gate, its_side = socket.socketpair()
         process = subprocess.Popen(
-            sandbox.command(self._plan, self._folder, arguments),
+            self._guest.command(arguments),
             stdin=its_side.fileno(),
             stdout=printed,
-            stderr=printed,
+            stderr=printed if self._guest.errors is None else self._guest.errors,
             cwd="/",
-            pass_fds=[arguments],
+            pass_fds=[arguments, *self._guest.kept_open],
         )
         its_side.close()
         os.close(arguments)
@@ -127,13 +121,11 @@ class Shim:
         self._note(replace(self._life, others=(Process.of(first),)))
         if group is not None:
             group.add(first)
-        network.close_off(first, network.barred(self._plan.barred))
-        if not self._connected:
-            return None
-        connection = network.start(first, sandbox.become(self._plan))
-        self._note(replace(self._life, others=(*self._life.others, Process.of(connection.pid))))
-        if group is not None:
-            group.add(connection.pid)
+        connection = self._guest.connect(first)
+        if connection is not None:
+            self._note(replace(self._life, others=(*self._life.others, Process.of(connection.pid))))
+            if group is not None:
+                group.add(connection.pid)
         return connection
 
     def _stand_by(
@@ -156,7 +148,7 @@ class Shim:
                 return self._ending(sandboxed.wait(), output)
             if connection and lost in ready:
                 return f"was ended because slirp4netns, which carries its network, ended with code {connection.wait()}"
-            look = 0 if look == 0 or self._publish() else min(look * 1.1, LONGEST_LOOK_SECONDS)
+            look = 0 if look == 0 or self._guest.publish() else min(look * 1.1, LONGEST_LOOK_SECONDS)
 
     def _ending(self, code: int, output: int) -> str:
         while self._keep(output):
@@ -177,28 +169,13 @@ class Shim:
         return bool(piece)
 
     def _ask_to_end(self) -> None:
-        """The first processes of the two pid namespaces never hear SIGTERM. The children of the inner one are the IDE,
-        and orphans."""
+        """The first processes of the two pid namespaces never hear SIGTERM. The children of the inner one are the
+        guest, and orphans."""
         for outer in self._life.others[:1]:
             for inner in children(outer.pid):
                 for pid in children(inner):
                     with suppress(ProcessLookupError):
                         os.kill(pid, signal.SIGTERM)
-
-    def _publish(self) -> bool:
-        """Give the IDE's socket its name outside, if it is there. As a further name of the same socket, made without
-        following links: a workspace that leaves a link of its own in that place leads nobody to another socket."""
-        partial = self._plan.socket.with_suffix(".new")
-        partial.unlink(missing_ok=True)
-        try:
-            os.link(self._plan.inside / Path(sandbox.SOCKET).name, partial, follow_symlinks=False)
-        except (FileNotFoundError, PermissionError):  # not there, or a folder
-            return False
-        if not stat.S_ISSOCK(partial.lstat().st_mode):
-            partial.unlink()
-            return False
-        partial.rename(self._plan.socket)
-        return True
 
     def _note(self, life: Life) -> None:
         self._life = life
@@ -215,7 +192,3 @@ def _leave_keyring() -> None:
 def _kill(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     process.wait()
-
-
-if __name__ == "__main__":
-    main()

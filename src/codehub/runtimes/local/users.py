@@ -13,6 +13,8 @@ USERS = 2**20
 FIRST = 2**30
 """Far above people, services and the ranges that /etc/subuid hands out, and below those of systemd."""
 RANGES = 256
+READERS = FIRST - 1
+"""The group on the host that jobs are in, and nobody else: archives of the directory store are open to it."""
 FILE = "first-uid"
 
 

@@ -12,6 +12,7 @@ from codehub.runtimes import trees
 from codehub.runtimes.errors import InUse, NotFound, RuntimeFault
 from codehub.runtimes.local.edge import translated
 from codehub.runtimes.local.folders import Folders
+from codehub.runtimes.local.job_records import JobRecord
 from codehub.runtimes.local.records import Record, write_whole
 from codehub.runtimes.local.users import user_of
 from codehub.runtimes.protocols import Volume, VolumeSpec
@@ -90,9 +91,10 @@ class LocalVolumes:
             self._folders.throw_away(self._folders.volume(name))
 
     def _held(self, name: str) -> bool:
-        """Also by an instance that has ended: only a stop lets go of a home (contract 8)."""
-        records = map(Record.read, self._folders.instances())
-        return any(record is not None and record.plan.volume == name for record in records)
+        """Also by an instance or a job that has ended: only its removal lets go of a home (contract 8)."""
+        instances = map(Record.read, self._folders.instances())
+        jobs = map(JobRecord.read, self._folders.jobs())
+        return any(record is not None and record.plan.volume == name for record in (*instances, *jobs))
 
     async def usage(self, name: str) -> int:
         with translated():
