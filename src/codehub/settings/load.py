@@ -116,11 +116,6 @@ class Settings(BaseSettings):
         return self.codehub.data_dir / "relay"
 
     @property
-    def relay_folder(self) -> Path:
-        """Where jobs find the way to an archive store on the network."""
-        return self.codehub.data_dir / "relay"
-
-    @property
     def ide_folder(self) -> Path:
         """Where IDEs are installed for the runtime without an engine."""
         return self.codehub.data_dir / "ide"
