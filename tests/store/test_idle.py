@@ -123,9 +123,9 @@ def chosen(
     """What the decision about each of them says."""
     watch = Watch(now - timedelta(seconds=doors.watched_for_seconds), now - timedelta(seconds=doors.silent_for_seconds))
     for row in rows.values():
-        match idle(row, policy, held[row.id], now, watch):
-            case Sleep(desired):
-                yield desired, row.id
+        answer = idle(row, policy, held[row.id], now, watch)
+        if isinstance(answer, Sleep):
+            yield answer.desired, row.id
 
 
 async def test_the_rows_that_are_chosen_at_once_are_those_that_are_chosen_one_by_one(

@@ -15,12 +15,15 @@ import asyncpg
 import pytest
 from sqlalchemy import event
 
+from codehub.decide.idle import IdlePolicy
+from codehub.model.activity import Doors, Kind, Sign
 from codehub.model.conditions import Conditions
 from codehub.model.plans import Begin, Finish
 from codehub.model.states import Desired, Operation, Phase, Step
 from codehub.model.workspace import Workspace
 from codehub.store import wishes
 from codehub.store.controller import PostgresController
+from codehub.store.idle import PostgresIdle
 from codehub.store.observer import PostgresObserver
 from codehub.store.protocols import Judged, Observed
 from codehub.store.seat import PostgresSeat
@@ -31,6 +34,8 @@ from tests.store.crowd import COUNT, make_crowd
 NOW = datetime.now(UTC)
 SOMEWHERE = UUID("80000000-0000-0000-0000-000000000000")
 BY_ID = "workspaces_pkey"
+IDLE_POLICY = IdlePolicy(standby_after_seconds=600, archive_after_seconds=1800)
+DOORS = Doors(watched_for_seconds=86400, silent_for_seconds=0, most_silent="door")
 ALSO_BY_ID = {"workspaces_with_volume", "workspaces_with_archive"}
 """Where the statement says enough of the row, these find it by its id just as well."""
 
@@ -46,16 +51,6 @@ LATER_QUESTIONS = {
         "workspaces_running",
         """SELECT count(*) FROM workspaces
            WHERE desired_state = 'RUNNING' AND deleted_at IS NULL AND phase <> 'ERROR'""",
-    ),
-    "idle, may stand by": (
-        "workspaces_may_stand_by",
-        """SELECT id FROM workspaces WHERE phase = 'RUNNING' AND operation = 'NONE' AND desired_state = 'RUNNING'
-           AND greatest(last_access_at, phase_changed_at) < now() - interval '600 seconds'""",
-    ),
-    "asleep, may be archived": (
-        "workspaces_may_be_archived",
-        """SELECT id FROM workspaces WHERE phase = 'STANDBY' AND operation = 'NONE' AND desired_state = 'STANDBY'
-           AND phase_changed_at < now() - interval '1800 seconds'""",
     ),
     "under way": (
         "workspaces_under_way",
@@ -83,7 +78,7 @@ LATER_QUESTIONS = {
     ),
     "standing on an archive": ("workspaces_by_archive", "SELECT id FROM workspaces WHERE archive_key = ANY ('{a,b}')"),
 }
-"""What the API, the TTL runner and the metrics will ask."""
+"""What the API and the metrics will ask."""
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +115,7 @@ class Asked:
     controller: PostgresController
     shard: PostgresController
     observer: PostgresObserver
+    idle: PostgresIdle
     row: Workspace
 
 
@@ -156,6 +152,9 @@ HOT: dict[str, tuple[str, Question]] = {
     "archives, a later page": ("workspaces_with_archive", lambda asked: asked.observer.archived(SOMEWHERE, 500)),
     "a batch of observations": (BY_ID, lambda asked: asked.observer.write_conditions(_observations())),
     "a wish": (BY_ID, _wish),
+    "idle, may stand by": ("workspaces_may_stand_by", lambda asked: asked.idle.may_stand_by(DOORS, 500)),
+    "asleep, may be archived": ("workspaces_may_be_archived", lambda asked: asked.idle.may_be_archived(500)),
+    "who was used": (BY_ID, lambda asked: asked.idle.bring_in([Sign(uuid4(), 0, Kind.EDIT) for _ in range(500)])),
 }
 """Each question of the coordinators, and the index that was made for it."""
 
@@ -210,7 +209,7 @@ def nodes(plan: Plan) -> Iterator[Plan]:
 
 def expect_index(plan: Plan, index: str) -> None:
     read = [node for node in nodes(plan) if node.get("Relation Name") == "workspaces" or "Index Name" in node]
-    used = {node["Index Name"] for node in read if "Index Name" in node} - {"users_pkey"}
+    used = {node["Index Name"] for node in read if "Index Name" in node} - {"users_pkey", "templates_pkey"}
     assert used == {index} or (index == BY_ID and used and used <= {BY_ID} | ALSO_BY_ID), plan
     assert not [node for node in read if node["Node Type"] == "Seq Scan"], plan
 
@@ -221,7 +220,9 @@ async def test_what_the_coordinators_ask_is_answered_from_its_index(
 ) -> None:
     controller, observer = PostgresController(seat), PostgresObserver(seat)
     row = (await controller.unsettled(None, 500))[-1]
-    asked = Asked(seat, controller, PostgresController(seat, Shard(1, 3)), observer, row)
+    asked = Asked(
+        seat, controller, PostgresController(seat, Shard(1, 3)), observer, PostgresIdle(seat, IDLE_POLICY), row
+    )
     for index, question in HOT.values():
         sent = await caught(asked, question)
         expect_index(await explain(operator, sent.statement, *sent.parameters), index)
