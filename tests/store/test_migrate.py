@@ -37,6 +37,7 @@ ROWS = {
     "api_tokens": """
         INSERT INTO api_tokens (id, user_id, name, secret_hash, hint, scopes) VALUES ($1, $1, 'ci', '', '', '{read}')
     """,
+    "visits": "INSERT INTO visits (secret_hash, session_id, workspace_id) SELECT '', id, $1 FROM sessions",
     "login_codes": "INSERT INTO login_codes (secret_hash, user_id, purpose, expires_at) VALUES ('', $1, 'cli', now())",
     "login_attempts": "INSERT INTO login_attempts (login, address, succeeded) VALUES ($1::uuid::text, '', true)",
     "audit_log": "INSERT INTO audit_log (actor_user_id, actor, action) VALUES ($1, 'owner', 'login')",

@@ -5,6 +5,7 @@ caller knows the variable and says what is allowed.
 """
 
 import ipaddress
+import re
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -56,6 +57,24 @@ def http_url(text: str) -> str:
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0 or parts.path.strip("/"):
         raise ValueError("not an HTTP address")
     return text.rstrip("/")
+
+
+def domain_name(text: str) -> str:
+    """A domain name in lower case, as `localhost` or `dev.example.org`."""
+    name = text.lower().rstrip(".")
+    label = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+    if not re.fullmatch(rf"{label}(?:\.{label})*", name) or len(name) > 220 or is_address(name):
+        raise ValueError("not a domain name")
+    return name
+
+
+def is_address(host: str) -> bool:
+    """Whether this names a machine by its number, which nobody can point elsewhere."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def networks(text: str) -> str:

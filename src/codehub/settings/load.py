@@ -10,7 +10,8 @@ from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDict
 
 from codehub.errors import ConfigurationError
-from codehub.settings import groups, telemetry_groups
+from codehub.settings import groups, proxy_groups, telemetry_groups
+from codehub.settings.origins import refuse_shared_host
 from codehub.settings.variables import Layer, Variable, from_dotenv, from_environment, from_toml
 
 DATA_DIR = "CODEHUB_DATA_DIR"
@@ -52,6 +53,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(frozen=True, extra="forbid")
 
     codehub: groups.CodehubConfig
+    proxy: proxy_groups.ProxyConfig = proxy_groups.ProxyConfig()
     database: groups.DatabaseConfig = groups.DatabaseConfig()
     redis: groups.RedisConfig = groups.RedisConfig()
     redis_channel: groups.RedisChannelConfig = groups.RedisChannelConfig()
@@ -145,6 +147,7 @@ class Settings(BaseSettings):
                     f"{self.said(first)}, but {self.said(second)}.",
                     f"{first.name} may be at most {most}{second.name}, {rule.why}.",
                 )
+        refuse_shared_host(self.codehub, self.proxy)
         if self.archive.s3_endpoint and not self.archive_url.startswith("s3://"):
             raise ConfigurationError(
                 "ARCHIVE_S3_ENDPOINT is set, but ARCHIVE_URL is not of the form s3://bucket/prefix.",

@@ -69,6 +69,16 @@ class ApiTokenRow(SQLModel, table=True):
     expires_at: datetime | None = _moment()
 
 
+class VisitRow(SQLModel, table=True):
+    __tablename__: ClassVar[str] = "visits"
+
+    id: UUID = Field(primary_key=True)
+    secret_hash: bytes
+    session_id: UUID = Field(foreign_key="sessions.id")
+    workspace_id: UUID = Field(foreign_key="workspaces.id")
+    created_at: datetime = _moment(nullable=False)
+
+
 class LoginCodeRow(SQLModel, table=True):
     __tablename__: ClassVar[str] = "login_codes"
 

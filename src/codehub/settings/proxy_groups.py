@@ -1,0 +1,31 @@
+"""Settings of the front door."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from codehub.settings import addresses
+from codehub.settings.groups import Group, Seconds
+from codehub.settings.variables import Words
+
+
+class ProxyConfig(Group):
+    """The front door, through which browsers reach workspaces and everything else (docs/front-door.md)."""
+
+    prefix = "PROXY_"
+    domain: Annotated[str, AfterValidator(addresses.domain_name), Words(allowed="a domain name")] = "localhost"
+    """Each workspace has an origin of its own below this domain: `{workspace}.PROXY_DOMAIN`. Browsers find everything
+    below `localhost` on their own machine; any other domain needs a wildcard record."""
+    origin: Annotated[
+        str | None,
+        AfterValidator(addresses.http_url),
+        Words(allowed="http://host:port or https://host:port", unset="workspaces have origins of their own"),
+    ] = None
+    """For sites without wildcard DNS: all workspaces share this second origin, as `/w/{workspace_id}/`. Its host must
+    be another one than codehub's own. Pages of one's own workspaces are then not kept apart from each other."""
+    processes: Annotated[
+        int | None, Field(ge=1, le=64), Words(allowed="a whole number from 1 to 64", unset="one for each processor")
+    ] = None
+    """Processes that share the public address."""
+    away_seconds: Seconds = 900
+    """While PostgreSQL does not answer, whoever was let in before can go on in workspaces that run, for this long."""
