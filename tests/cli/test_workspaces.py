@@ -149,10 +149,8 @@ async def test_a_name_is_given_once(ada: Person) -> None:
     assert again.error()["problem"]["code"] == "name_taken"
 
 
-async def test_what_needs_hibernation_or_the_front_door_says_so(ada: Person) -> None:
+async def test_what_needs_the_front_door_says_so(ada: Person) -> None:
     await make(ada, "garden")
-    archived = await ada.codehub("ws", "archive", "garden", "--json")
-    assert (archived.code, archived.error()["problem"]["code"]) == (ExitCode.REFUSED, "not_yet")
     opened = await ada.codehub("ws", "open", "garden")
     assert opened.code == ExitCode.FAILED
     assert "this codehub has no front door" in opened.stderr

@@ -2,12 +2,12 @@
 
 import pytest
 
-from codehub.decide.wish import InError, NotYet, Unchanged, Write, consider, is_carried_out
+from codehub.decide.wish import InError, Unchanged, Write, consider, is_carried_out
 from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
 from codehub.model.workspace import RequestKind, Workspace
 from tests.decide.builders import request, workspace
 
-AT_WISH = [Desired.RUNNING, Desired.STANDBY]
+AT_WISH = [Desired.RUNNING, Desired.STANDBY, Desired.ARCHIVED]
 
 
 def failed(desired: Desired) -> Workspace:
@@ -26,6 +26,7 @@ def test_another_wish_is_written_whatever_is_under_way_and_only_running_needs_a_
     asleep = workspace(desired_state=Desired.STANDBY, operation=operation)
     assert consider(running, Desired.STANDBY) == Write(needs_place=False)
     assert consider(asleep, Desired.RUNNING) == Write(needs_place=True)
+    assert consider(running, Desired.ARCHIVED) == Write(needs_place=False)
     assert consider(running, Desired.DELETED) == Write(needs_place=False)
 
 
@@ -46,9 +47,10 @@ def test_what_is_being_recovered_can_be_asked_to_run() -> None:
     assert consider(recovering, Desired.RUNNING) == Write(needs_place=True)
 
 
-@pytest.mark.parametrize("desired", Desired)
-def test_archiving_cannot_be_wished_yet(desired: Desired) -> None:
-    assert consider(workspace(desired_state=desired), Desired.ARCHIVED) == NotYet()
+@pytest.mark.parametrize("desired", AT_WISH)
+def test_what_rests_in_error_can_be_wished_archived(desired: Desired) -> None:
+    archived = Unchanged() if desired is Desired.ARCHIVED else Write(needs_place=False)
+    assert consider(failed(desired), Desired.ARCHIVED) == archived
 
 
 def test_a_wish_is_carried_out_when_the_phase_is_reached_and_nothing_is_under_way() -> None:

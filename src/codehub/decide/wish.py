@@ -22,14 +22,7 @@ class InError:
     """It rests in ERROR: nothing would come of the wish until somebody recovers it."""
 
 
-@dataclass(frozen=True, slots=True)
-class NotYet:
-    """Nothing here can carry it out."""
-
-
-def consider(workspace: Workspace, desired: Desired) -> Unchanged | Write | InError | NotYet:
-    if desired is Desired.ARCHIVED:
-        return NotYet()
+def consider(workspace: Workspace, desired: Desired) -> Unchanged | Write | InError:
     if desired is Desired.RUNNING and rests_in_error(workspace):
         return InError()
     if workspace.desired_state is desired:

@@ -24,7 +24,6 @@ from codehub.web.api.workspace_problems import (
     NoSuchWorkspace,
     NotInError,
     NotLost,
-    NotYet,
     RequestPending,
     StillBeingDeleted,
     TooManyRunning,
@@ -67,8 +66,6 @@ class Wishing:
         match consider(workspace, desired):
             case decided.Unchanged():
                 return decided.is_carried_out(workspace, desired)
-            case decided.NotYet():
-                raise NotYet
             case decided.InError():
                 raise InError
             case decided.Write(needs_place):

@@ -36,11 +36,15 @@ async def test_a_wish_that_is_there_already_writes_nothing(ada: Owner) -> None:
     assert await ada.count("audit_log WHERE action = 'workspace.start'") == 1
 
 
-async def test_archiving_is_refused_for_now_and_changes_nothing(ada: Owner) -> None:
+async def test_a_workspace_is_wished_archived_and_awake_again(ada: Owner) -> None:
     garden = await ada.create("garden")
-    for refused in (await ada.post(garden, "archive"), await ada.patch(garden, memo="x", desired_state="ARCHIVED")):
-        assert (refused.status_code, refused.json()["code"]) == (409, "not_yet")
-    assert (await ada.get(garden)).json() == garden
+    accepted = await ada.post(garden, "archive")
+    assert (accepted.status_code, accepted.json()["desired_state"]) == (202, "ARCHIVED")
+    await ada.becomes(garden, Phase.ARCHIVED)
+    assert (await ada.post(garden, "archive")).status_code == 200
+    assert (await ada.post(garden, "start")).status_code == 202
+    patched = await ada.patch(garden, desired_state="ARCHIVED")
+    assert (patched.status_code, patched.json()["desired_state"]) == (200, "ARCHIVED")
 
 
 async def test_what_rests_in_error_is_recovered_and_not_started(ada: Owner) -> None:

@@ -111,7 +111,8 @@ async def stop_workspace(request: Request, workspace_id: UUID, caller: Worker, o
     "/workspaces/{workspace_id}/archive", status_code=202, response_model=Workspace, responses={**WISHED, **ASKED}
 )
 async def archive_workspace(request: Request, workspace_id: UUID, caller: Worker, once: OnlyOnce) -> Response:
-    """Wish it ARCHIVED. Refused with `not_yet` until homes can be archived."""
+    """Wish it ARCHIVED: its home is packed into the archive store, read back and proven whole, and its volume freed. A
+    start calls that off, up to the moment in which the volume is let go of."""
     return await once(caller, _wish(request, caller, workspace_id, Desired.ARCHIVED))
 
 

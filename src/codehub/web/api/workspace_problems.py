@@ -51,13 +51,6 @@ class NameTaken(Conflict):
         super().__init__(f"There is a {what} of this name already.")
 
 
-class NotYet(Conflict):
-    code = "not_yet"
-
-    def __init__(self) -> None:
-        super().__init__("Homes cannot be archived yet.")
-
-
 class InError(Conflict):
     code = "in_error"
 
