@@ -1,0 +1,57 @@
+"""As much of WebSocket frames as it takes to say goodbye between two of them."""
+
+CLOSE = 0x88  # the last frame of a message, opcode 8
+
+
+def close_frame(code: int) -> bytes:
+    """As a server sends it: unmasked, with nothing but the code."""
+    return bytes((CLOSE, 2)) + code.to_bytes(2, "big")
+
+
+class FrameWalk:
+    """Follows the frames that a server sends. Whoever speaks in the middle of one would break it."""
+
+    __slots__ = ("_header", "_left")
+
+    def __init__(self) -> None:
+        self._left = 0
+        self._header = b""
+
+    @property
+    def is_between_frames(self) -> bool:
+        return self._left == 0 and not self._header
+
+    def feed(self, data: bytes) -> None:
+        size = len(data)
+        if self._left >= size:
+            self._left -= size
+        elif not self._left and not self._header and size >= 2 and data[1] < 126 and data[1] + 2 == size:
+            return  # one short frame, as nearly all are
+        else:
+            self._walk(data)
+
+    def _walk(self, data: bytes) -> None:
+        data = self._header + data
+        position = self._left
+        while position < len(data):
+            header = data[position : position + 14]
+            length = _frame_length(header)
+            if length is None:
+                self._header, self._left = header, 0
+                return
+            position += length
+        self._header, self._left = b"", position - len(data)
+
+
+def _frame_length(header: bytes) -> int | None:
+    """Of the whole frame, its header included; None while that has not come."""
+    if len(header) < 2:
+        return None
+    mask = 4 if header[1] & 0x80 else 0
+    short = header[1] & 0x7F
+    if short < 126:
+        return 2 + mask + short
+    extended = 2 if short == 126 else 8
+    if len(header) < 2 + extended:
+        return None
+    return 2 + extended + mask + int.from_bytes(header[2 : 2 + extended], "big")

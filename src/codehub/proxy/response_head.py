@@ -1,0 +1,125 @@
+"""The head of an answer, read as strictly as a request's: a workspace may be hostile (contract 13), and what one
+visitor is sent must never be taken for an answer to another."""
+
+import re
+from dataclasses import dataclass
+
+import httptools
+
+from codehub.proxy import our_names
+from codehub.proxy.refusals import BadAnswer
+from codehub.proxy.request_head import LENGTH
+
+_LINE = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9][0-9])( [\t -~\x80-\xff]*)?")
+
+
+@dataclass(slots=True)
+class Answer:
+    status: int
+    lines: bytes
+    """The status line and what is passed on, each ended by CRLF; neither `Connection` nor the empty line at the end."""
+    length: int
+    """Bytes of its body; -1 where the end of the connection ends it."""
+    is_chunked: bool
+    keeps: bool
+    """Whether another request may follow on its connection."""
+
+    @property
+    def is_interim(self) -> bool:
+        return self.status < 200 and self.status != 101
+
+
+class _NoCallbacks:
+    pass
+
+
+_CALLBACKS = _NoCallbacks()
+_HOP_BY_HOP = frozenset({b"connection", b"keep-alive", b"proxy-connection", b"proxy-authenticate", b"upgrade", b"te"})
+_GUARDED = frozenset({b"set-cookie", b"set-cookie2", b"clear-site-data", b"alt-svc", b"service-worker-allowed"})
+"""Clear-Site-Data reaches the cookies of every name under the domain, Alt-Svc leads past the front door."""
+_FRAMING = frozenset({b"content-length", b"transfer-encoding"})
+_LOOKED_AT = _HOP_BY_HOP | _GUARDED | _FRAMING | {b"sec-websocket-extensions"}
+_WITHOUT_BODY = frozenset({204, 304})
+
+
+def read_answer(head: bytes, *, to_head: bool, is_upgrade: bool, of_workspace: bool, mount: bytes) -> Answer:
+    """The answer to a request, HEAD or one to upgrade or neither. Raises BadAnswer for whatever leaves a doubt."""
+    _judge(head)
+    first, *lines = head[:-4].split(b"\r\n")
+    found = _LINE.fullmatch(first)
+    if found is None:
+        raise BadAnswer
+    status = int(found[2])
+    seen: dict[bytes, list[bytes]] = {}
+    kept = [b"HTTP/1.1 %b%b" % (found[2], found[3] or b" ")]
+    for line in lines:
+        name, _, value = line.partition(b":")
+        key = name.lower()
+        if key not in _LOOKED_AT:
+            kept.append(line)
+            continue
+        value = value.strip(b" \t")
+        seen.setdefault(key, []).append(value)
+        if key in _GUARDED:
+            passed = _of_workspace(key, value, mount) if of_workspace else value
+            if passed is not None:
+                kept.append(b"%b: %b" % (name, passed))
+        elif key in _FRAMING and status != 204 and status >= 200:
+            kept.append(line)
+    named = {each.strip(b" \t").lower() for value in seen.get(b"connection", ()) for each in value.split(b",")}
+    if len(named) > 1 or not named <= {b"keep-alive", b"close"}:
+        kept = _without_named(kept, named)
+    if status == 101:
+        _check_upgrade(seen, named, is_upgrade=is_upgrade)
+        kept += [b"Connection: Upgrade", b"Upgrade: websocket"]
+    keeps = found[1] == b"1" and b"close" not in named
+    length, is_chunked = _framing(seen, is_1_0=found[1] == b"0")
+    if to_head or status in _WITHOUT_BODY or status < 200:
+        length, is_chunked = 0, False
+    return Answer(status, b"\r\n".join(kept) + b"\r\n", length, is_chunked, keeps and (length >= 0 or is_chunked))
+
+
+def _judge(head: bytes) -> None:
+    try:
+        httptools.HttpResponseParser(_CALLBACKS).feed_data(head)
+    except httptools.HttpParserUpgrade:
+        pass
+    except httptools.HttpParserError as error:
+        raise BadAnswer from error
+
+
+def _of_workspace(key: bytes, value: bytes, mount: bytes) -> bytes | None:
+    if key == b"set-cookie":
+        return our_names.harmless_set_cookie(value)
+    if key == b"service-worker-allowed":
+        return mount or value  # where workspaces share an origin, each keeps to its own path
+    return None
+
+
+def _without_named(kept: list[bytes], named: set[bytes]) -> list[bytes]:
+    """Without the headers that `Connection` names. To take framing away would be to lie about the body."""
+    if named & _FRAMING:
+        raise BadAnswer
+    return [kept[0], *(line for line in kept[1:] if line.partition(b":")[0].lower() not in named)]
+
+
+def _check_upgrade(seen: dict[bytes, list[bytes]], named: set[bytes], *, is_upgrade: bool) -> None:
+    """Only what was asked for. An extension was not: it was taken out of the request."""
+    agreed = b"upgrade" in named and [each.lower() for each in seen.get(b"upgrade", ())] == [b"websocket"]
+    if not is_upgrade or not agreed or any(seen.get(b"sec-websocket-extensions", ())) or seen.keys() & _FRAMING:
+        raise BadAnswer
+
+
+def _framing(seen: dict[bytes, list[bytes]], *, is_1_0: bool) -> tuple[int, bool]:
+    lengths, encodings = seen.get(b"content-length", ()), seen.get(b"transfer-encoding", ())
+    if len(lengths) + len(encodings) > 1:
+        raise BadAnswer
+    if lengths:
+        if not LENGTH.fullmatch(lengths[0]):
+            raise BadAnswer
+        return int(lengths[0]), False
+    if encodings:
+        if encodings[0].lower() != b"chunked" or is_1_0:
+            raise BadAnswer
+        return 0, True
+    return -1, False
