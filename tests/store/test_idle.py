@@ -84,8 +84,8 @@ async def add(
                op_clock_at, template_id, standby_after_seconds, archive_after_seconds, phase_changed_at,
                last_access_at, held_until)
            VALUES ($1::uuid, $2, $1::uuid::text, $3, $4, $5::text, CASE $5::text WHEN 'NONE' THEN NULL ELSE 'stop' END,
-               $1, now(), $6, $7, $7, now() + $8::float8 * interval '1 second', now() + $9::float8 * interval '1 second',
-               now() + $10::float8 * interval '1 second')""",
+               $1, now(), $6, $7, $7, now() + $8::float8 * interval '1 second',
+               now() + $9::float8 * interval '1 second', now() + $10::float8 * interval '1 second')""",
         *(workspace_id, UUID(int=1), phase, desired, operation, template, own, changed, used, held),
     )
     return workspace_id

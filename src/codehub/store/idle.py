@@ -3,16 +3,16 @@
 The conditions are those of `decide/idle.py`, for all rows at once; a test holds the two together."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import Float, Uuid, bindparam, text
+from sqlalchemy import Float, TextClause, Uuid, bindparam, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import Text
 
 from codehub.decide.idle import IdlePolicy
 from codehub.model.activity import Doors, Sign
-from codehub.model.states import Desired
+from codehub.model.states import Desired, Phase
 from codehub.store.seat import PostgresSeat
 
 _BRING_IN = text("""
@@ -26,58 +26,103 @@ _BRING_IN = text("""
 )
 
 
-def _in_force(column: str) -> str:
-    """The idle time in seconds, as `within_ceiling` finds it; NULL for never, which `least` leaves out."""
-    chosen = f"coalesce(workspaces.{column}, templates.{column}, CAST(:default AS integer))"
-    return f"least(nullif({chosen}, 0), nullif(CAST(:ceiling AS integer), 0))"
+_NOW = "(statement_timestamp() - greatest(CAST(:silent AS float8) - CAST(:flush AS float8), 0) * interval '1 second')"
+"""The moment up to which all activity is known, and a flush beyond."""
+_WATCHED = "(statement_timestamp() - CAST(:watched AS float8) * interval '1 second')"
+_NOBODY = "'00000000-0000-0000-0000-000000000000'"
+_IN_FORCE = """least(
+    nullif(coalesce({own}, templates.{column}, CAST(:default AS integer)), 0),
+    nullif(CAST(:ceiling AS integer), 0)) * interval '1 second'
+"""
+"""The idle time, as `within_ceiling` finds it; NULL for never, which `least` leaves out and no moment is before."""
 
 
-_SECOND = "interval '1 second'"
-_FLUSH = f"CAST(:flush AS float8) * {_SECOND}"
-_NOW = f"(statement_timestamp() - greatest(CAST(:silent AS float8) - CAST(:flush AS float8), 0) * {_SECOND})"
-_USED = "greatest(last_access_at, phase_changed_at)"
-_WATCHED = f"statement_timestamp() - CAST(:watched AS float8) * {_SECOND}"
+@dataclass(frozen=True)
+class _Rest:
+    """How a workspace waits for its idle time to pass, in the words of the index that was made for it."""
 
-# The first line of each is the index's own words; the second lets it leave out whoever was there a moment ago.
-_IDLE = {
-    Desired.STANDBY: f"""
-        phase = 'RUNNING' AND operation = 'NONE' AND desired_state = 'RUNNING'
-        AND {_USED} < {_NOW} - {_FLUSH}
-        AND {_NOW} > greatest(
-            greatest({_USED}, {_WATCHED}) + {_in_force("standby_after_seconds")} * {_SECOND} + {_FLUSH},
-            coalesce(held_until, '-infinity'))
-        AND {_in_force("standby_after_seconds")} IS NOT NULL
-    """,
-    Desired.ARCHIVED: f"""
-        phase = 'STANDBY' AND operation = 'NONE' AND desired_state = 'STANDBY'
-        AND phase_changed_at < statement_timestamp()
-        AND statement_timestamp() > phase_changed_at + {_in_force("archive_after_seconds")} * {_SECOND}
-    """,
+    phase: Phase
+    column: str
+    since: str
+    until: str
+    """What `since` and the idle time together must be before."""
+    besides: str = "true"
+
+    @property
+    def at_rest(self) -> str:
+        return f"phase = '{self.phase}' AND operation = 'NONE' AND desired_state = '{self.phase}'"
+
+    @property
+    def is_over(self) -> str:
+        return f"{self.since} < {self.until} - kind.idle_time AND {self.besides}"
+
+    @property
+    def kind(self) -> str:
+        return f"coalesce({self.column}, -1), coalesce(template_id, {_NOBODY})"
+
+
+_RESTS = {
+    Desired.STANDBY: _Rest(
+        phase=Phase.RUNNING,
+        column="standby_after_seconds",
+        since="greatest(last_access_at, phase_changed_at)",
+        until=f"{_NOW} - CAST(:flush AS float8) * interval '1 second'",
+        besides=f"""{_WATCHED} < {_NOW} - CAST(:flush AS float8) * interval '1 second' - kind.idle_time
+            AND coalesce(held_until, '-infinity') < {_NOW}""",
+    ),
+    Desired.ARCHIVED: _Rest(Phase.STANDBY, "archive_after_seconds", "phase_changed_at", "statement_timestamp()"),
 }
-_FROM = "FROM workspaces LEFT JOIN templates ON templates.id = template_id"
-_DUE = {
-    desired: text(f"SELECT workspaces.id {_FROM} WHERE {condition} LIMIT :most") for desired, condition in _IDLE.items()
-}
-# A row that somebody else is writing to is left for the next pass. One that was written to since this statement began
-# is looked at again as it is now, under its lock.
-_SLEEP = {
-    desired: text(f"""
+
+
+def _due(rest: _Rest) -> TextClause:
+    """Kind by kind of idle time (there are few) those that are due (there are few), from the index: what it costs does
+    not grow with those that are not."""
+    one = f"SELECT {rest.kind} FROM workspaces WHERE {rest.at_rest}"  # noqa: S608 (words of this module, as below)
+    return text(f"""
+        WITH RECURSIVE kinds (own, template) AS (
+            ({one} ORDER BY {rest.kind} LIMIT 1)
+            UNION ALL
+            SELECT another.* FROM kinds CROSS JOIN LATERAL (
+                {one} AND ({rest.kind}) > (kinds.own, kinds.template) ORDER BY {rest.kind} LIMIT 1
+            ) AS another (own, template)
+        ), kind AS (
+            SELECT own, template, {_IN_FORCE.format(own="nullif(own, -1)", column=rest.column)} AS idle_time
+            FROM kinds LEFT JOIN templates ON templates.id = template
+        )
+        SELECT due.id FROM kind CROSS JOIN LATERAL (
+            SELECT id FROM workspaces
+            WHERE {rest.at_rest} AND ({rest.kind}) = (kind.own, kind.template) AND {rest.is_over}
+            LIMIT :most
+        ) AS due
+        LIMIT :most
+    """)  # noqa: S608
+
+
+def _sleep(rest: _Rest, desired: Desired) -> TextClause:
+    """A row that somebody else is writing to is left for the next pass. One that was written to since the statement
+    began is looked at again as it is now, under its lock."""
+    idle_time = _IN_FORCE.format(own=f"workspaces.{rest.column}", column=rest.column)
+    return text(f"""
         WITH due AS (
-            SELECT workspaces.id, desired_state {_FROM}
-            WHERE workspaces.id = ANY (:ids) AND {condition}
+            SELECT workspaces.id
+            FROM workspaces LEFT JOIN templates ON templates.id = template_id
+            CROSS JOIN LATERAL (SELECT {idle_time} AS idle_time) AS kind
+            WHERE workspaces.id = ANY (:ids) AND {rest.at_rest} AND {rest.is_over}
             FOR NO KEY UPDATE OF workspaces SKIP LOCKED
         ), changed AS (
             UPDATE workspaces SET desired_state = '{desired}', desired_reason = 'idle', desired_by = NULL
             FROM due WHERE workspaces.id = due.id
-            RETURNING workspaces.id, due.desired_state AS before
+            RETURNING workspaces.id
         ), told AS (
             INSERT INTO workspace_events (workspace_id, kind, before, after, reason)
-            SELECT id, 'wish', before, '{desired}', 'idle' FROM changed
+            SELECT id, 'wish', '{rest.phase}', '{desired}', 'idle' FROM changed
         )
         SELECT id FROM changed
     """).bindparams(bindparam("ids", type_=ARRAY(Uuid)))  # noqa: S608
-    for desired, condition in _IDLE.items()
-}
+
+
+_DUE = {desired: _due(rest) for desired, rest in _RESTS.items()}
+_SLEEP = {desired: _sleep(rest, desired) for desired, rest in _RESTS.items()}
 
 
 class PostgresIdle:
@@ -108,7 +153,7 @@ class PostgresIdle:
     async def archive(self, ids: Sequence[UUID]) -> Sequence[UUID]:
         return await self._ids(_SLEEP[Desired.ARCHIVED], {**self._archive(), "ids": list(ids)})
 
-    async def _ids(self, statement: Any, values: Mapping[str, Any]) -> Sequence[UUID]:  # noqa: ANN401
+    async def _ids(self, statement: TextClause, values: Mapping[str, object]) -> Sequence[UUID]:
         async with self._seat.statement() as connection:
             return list((await connection.execute(statement, values)).scalars())
 

@@ -28,6 +28,27 @@ ALTER TABLE api_tokens ADD CONSTRAINT api_tokens_scopes_check
     CHECK (scopes <@ '{hold,read,workspaces,admin}' AND cardinality(scopes) > 0);
 """
 
+# By idle time, as far as rows know it, and then by age: whoever looks for the idle finds of each kind only those that are
+# due, however many there are that are not.
+INDEXES = """
+DROP INDEX workspaces_may_stand_by, workspaces_may_be_archived;
+CREATE INDEX workspaces_may_stand_by ON workspaces (
+        coalesce(standby_after_seconds, -1), coalesce(template_id, '00000000-0000-0000-0000-000000000000'),
+        greatest(last_access_at, phase_changed_at))
+    WHERE phase = 'RUNNING' AND operation = 'NONE' AND desired_state = 'RUNNING';
+CREATE INDEX workspaces_may_be_archived ON workspaces (
+        coalesce(archive_after_seconds, -1), coalesce(template_id, '00000000-0000-0000-0000-000000000000'),
+        phase_changed_at)
+    WHERE phase = 'STANDBY' AND operation = 'NONE' AND desired_state = 'STANDBY';
+"""
+INDEXES_BEFORE = """
+DROP INDEX workspaces_may_stand_by, workspaces_may_be_archived;
+CREATE INDEX workspaces_may_stand_by ON workspaces (greatest(last_access_at, phase_changed_at))
+    WHERE phase = 'RUNNING' AND operation = 'NONE' AND desired_state = 'RUNNING';
+CREATE INDEX workspaces_may_be_archived ON workspaces (phase_changed_at)
+    WHERE phase = 'STANDBY' AND operation = 'NONE' AND desired_state = 'STANDBY';
+"""
+
 # In place of 0004's: a page also shows what keeps a workspace awake.
 BEFORE = """phase operation error_reason desired_state name description memo desired_reason desired_by request op_step
     op_attempt error_count next_attempt_at recent_deaths template_id git_url resources standby_after_seconds
@@ -37,11 +58,13 @@ SINCE = f"{BEFORE} held_until hold_reason"
 
 def upgrade() -> None:
     run(TABLES)
+    run(INDEXES)
     tell_of(SINCE)
 
 
 def downgrade() -> None:
     tell_of(BEFORE)
+    run(INDEXES_BEFORE)
     run("""
     DELETE FROM api_tokens WHERE 'hold' = ANY (scopes);
     ALTER TABLE api_tokens DROP CONSTRAINT api_tokens_scopes_check;
