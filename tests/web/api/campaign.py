@@ -21,13 +21,15 @@ import asyncpg
 import httpx
 import uvloop
 
+from codehub.archives.open import open_store
 from codehub.stack.account import service_account
 from codehub.store.callers import hashed
 from codehub.web.callers import TOKEN_PREFIX
 from tests.cli.command import Command, answer_of
 from tests.coordinators.own_service import own_database, own_redis
 from tests.folders import short_folder
-from tests.web.api.campaign_hooks import BOSS
+from tests.web.api.campaign_hooks import ARCHIVE, BOSS, GARDEN
+from tests.web.api.shelf import Shelf
 from tests.web.api.workspaces import make_template
 
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
@@ -43,8 +45,9 @@ class Round:
     passed: bool
 
 
-async def administrator(database_url: str) -> str:
-    """The token of somebody who may do everything, so that calls reach what they are about."""
+async def administrator(database_url: str, archives: Path) -> str:
+    """The token of somebody who may do everything, and who has a workspace with an archive in this folder, so that
+    calls reach what they are about."""
     token = TOKEN_PREFIX + secrets.token_urlsafe(32)
     async with asyncpg.create_pool(database_url, min_size=1, max_size=1) as pool:
         await make_template(pool)
@@ -58,13 +61,24 @@ async def administrator(database_url: str) -> str:
             " VALUES ($1, $2, 'campaign', $3, '', '{admin}')",
             *(uuid4(), BOSS, hashed(token)),
         )
+        await pool.execute(
+            "INSERT INTO workspaces (id, owner_user_id, name, desired_state) VALUES ($1, $2, 'garden', 'ARCHIVED')",
+            *(GARDEN, BOSS),
+        )
+        await asyncio.to_thread(archives.mkdir)
+        await Shelf(pool, open_store(archives.as_uri())).put({"id": str(GARDEN)}, b"x" * 1000, ARCHIVE)
     return token
 
 
 @asynccontextmanager
-async def serving(database_url: str, redis_url: str, folder: Path) -> AsyncIterator[str]:
+async def serving(database_url: str, redis_url: str, folder: Path, archives: Path) -> AsyncIterator[str]:
     """The address of a `codehub serve` that answers."""
-    variables = {"DATABASE_URL": database_url, "REDIS_URL": redis_url, "LIMITS_MAX_RUNNING_GLOBAL": "1000000"}
+    variables = {
+        "DATABASE_URL": database_url,
+        "REDIS_URL": redis_url,
+        "ARCHIVE_URL": archives.as_uri(),
+        "LIMITS_MAX_RUNNING_GLOBAL": "1000000",
+    }
     address = f"127.0.0.1:{_free_port()}"
     arguments = ("serve", "--roles", "api", "--listen", address)
     async with Command(folder).running(*arguments, variables=variables) as process:
@@ -116,8 +130,9 @@ async def campaign(calls: int) -> None:
     account = service_account()
     with short_folder() as folder, tempfile.TemporaryDirectory() as place:
         async with own_database(folder, account) as database_url, own_redis(folder, account) as (_, redis_url):
-            token = await administrator(database_url)
-            async with serving(database_url, redis_url, Path(place)) as address:
+            archives = Path(place) / "archives"
+            token = await administrator(database_url, archives)
+            async with serving(database_url, redis_url, Path(place), archives) as address:
                 await _rounds(address, token, calls, Path(place))
             await _tell_what_was_done(database_url)
 

@@ -1,6 +1,7 @@
 """Lets made-up calls reach further: a template that exists is not found by chance, and who disables the account that
 the campaign is made with, which is easily found, learns nothing more."""
 
+from itertools import count
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -10,6 +11,10 @@ from tests.web.api.workspaces import TEMPLATE
 
 BOSS = UUID("b055b055-b055-4055-8055-b055b055b055")
 """The campaign's own account."""
+GARDEN = UUID("9a4de4de-9a4d-4e4d-8e4d-9a4de4de4de4")
+ARCHIVE = UUID("a4c41fe0-a4c4-41fe-8fe0-a4c41fe0a4c4")
+"""A workspace of that account, and its archive."""
+ABOUT_ARCHIVES = ("/archives", "/restore", "/fork", "/undelete")
 
 
 @schemathesis.hook("map_body")
@@ -29,3 +34,18 @@ def leave_the_boss_alone(
     parameters = case.path_parameters
     if case.method != "GET" and str(parameters.get("user_id")) == str(BOSS):
         parameters["user_id"] = str(uuid4())
+
+
+@schemathesis.hook("before_call")
+def name_an_archive(_context: schemathesis.HookContext, case: schemathesis.Case[Any], _kwargs: dict[str, Any]) -> None:
+    """Every other time: what was made up should be told as missing, too."""
+    if any(word in case.operation.path for word in ABOUT_ARCHIVES) and next(_TURNS) % 2:
+        if "workspace_id" in case.path_parameters:
+            case.path_parameters["workspace_id"] = str(GARDEN)
+        if "archive_id" in case.path_parameters:
+            case.path_parameters["archive_id"] = str(ARCHIVE)
+        if isinstance(case.body, dict) and isinstance(case.body.get("archive_id"), str):
+            case.body = {**case.body, "archive_id": str(ARCHIVE)}
+
+
+_TURNS = count()

@@ -33,12 +33,14 @@ class Shelf:
     pool: asyncpg.Pool
     store: ObjectStore
 
-    async def put(self, workspace: dict[str, Any], content: bytes = b"files", *, current: bool = True) -> Shelved:
-        """The next generation of a workspace, a day after the one before."""
+    async def put(
+        self, workspace: dict[str, Any], content: bytes = b"files", archive_id: UUID | None = None
+    ) -> Shelved:
+        """The next generation of a workspace, made a day after the one before; it is the current one from now on."""
         workspace_id, op_id = UUID(workspace["id"]), uuid4()
         counted = "SELECT count(*) FROM archives WHERE workspace_id = $1"
         number = 1 + await self.pool.fetchval(counted, workspace_id)
-        made = Shelved(uuid4(), archive_key(workspace_id, op_id), content, number)
+        made = Shelved(archive_id or uuid4(), archive_key(workspace_id, op_id), content, number)
         await self.pool.execute(
             """INSERT INTO archives (id, workspace_id, generation, key, size, checksum, entries, op_id, made_at)
                VALUES ($1, $2, $3, $4, $5, $6, 7, $7, $8)""",
@@ -46,8 +48,7 @@ class Shelf:
             BEGAN + timedelta(days=number),
         )
         await self.store.put(made.key, content)
-        if current:
-            await self.pool.execute("UPDATE workspaces SET archive_key = $2 WHERE id = $1", workspace_id, made.key)
+        await self.pool.execute("UPDATE workspaces SET archive_key = $2 WHERE id = $1", workspace_id, made.key)
         return made
 
 

@@ -16,8 +16,9 @@ METHODS = {"get", "post", "patch", "put", "delete"}
 async def test_made_up_calls_get_only_answers_that_are_described(
     database_url: str, redis_url: str, tmp_path: Path
 ) -> None:
-    token = await administrator(database_url)
-    async with serving(database_url, redis_url, tmp_path) as address:
+    archives = tmp_path / "archives"
+    token = await administrator(database_url, archives)
+    async with serving(database_url, redis_url, tmp_path, archives) as address:
         done = await one_round(address, token, 3, tmp_path)
     assert done.passed, done.report
     assert done.calls > 100
