@@ -152,6 +152,8 @@ async def jupyter_work(session: Session, seconds: int) -> None:
     await asyncio.sleep(3)
     session.mark("save")
     await page.keyboard.press("Control+S")
+    await page.wait_for_selector(".jp-Dialog")  # asks for a name the first time
+    await page.keyboard.press("Enter")
     await asyncio.sleep(4)
     session.mark("open a terminal")
     await page.keyboard.press("Control+Shift+L")

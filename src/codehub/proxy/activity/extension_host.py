@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from codehub.model.activity import Kind
-from codehub.proxy.activity.management import Meaning
+from codehub.proxy.activity.calls import Meaning
 
+_FIRST_ANSWER = 5
 _METHOD = re.compile(rb"[\x01-\x04].{5}.(\$\w+)", re.DOTALL)
 _NOBODYS_TEXT = re.compile(rb'^.{7}\$\w+.{4}\[{[^}]*"scheme":"(?:output|log|vscode-[^"]*-log)"', re.DOTALL)
 
@@ -118,15 +119,17 @@ _FROM_SERVER: Mapping[Kind, tuple[str, ...]] = {
 }
 
 
-def _by_name(kinds: Mapping[Kind, tuple[str, ...]]) -> dict[bytes, Meaning]:
+def _by_name(kinds: Mapping[Kind, tuple[str, ...]]) -> dict[bytes, Kind]:
     return {name.encode(): kind for kind, names in kinds.items() for name in names}
 
 
-_MEANINGS: Mapping[bytes, Meaning] = _by_name(_FROM_CLIENT) | {
+_MEANINGS: Mapping[bytes, Meaning] = {
+    **_by_name(_FROM_CLIENT),
     b"$acceptModelChanged": edited,
+    b"$acceptEditorPropertiesChanged": moved,
     b"$executeContributedCommand": commanded,
 }
-_WORK: Mapping[bytes, Meaning] = _by_name(_FROM_SERVER)
+_WORK: Mapping[bytes, Kind] = _by_name(_FROM_SERVER)
 
 _UPKEEP_WORDS = re.compile(
     rb"\$(?:accept|activate|apply|backup|can|change|clear|close|count|create|cwd|data|delta|deserialize|detect|diff|dispose|"
@@ -140,7 +143,7 @@ _UNKNOWN = frozenset((b"$onMessage",))
 
 
 @lru_cache(maxsize=512)
-def _meaning(method: bytes) -> Meaning | bytes:
+def _meaning(method: bytes) -> Meaning:
     if method in _MEANINGS:
         return _MEANINGS[method]
     if method in _UNKNOWN:
@@ -148,20 +151,19 @@ def _meaning(method: bytes) -> Meaning | bytes:
     return None if _UPKEEP_WORDS.match(method) else method
 
 
-class Calls:
+class ExtensionHost:
+    """The connection of extensions."""
+
     @staticmethod
-    def from_client(head: bytes) -> Kind | bytes | None:
-        """What it means; the name of a call that is not known."""
+    def is_call(data: bytes | memoryview, at: int, mask_at: int) -> bool:
+        return 0 < data[at] ^ data[mask_at + 1] < _FIRST_ANSWER
+
+    @staticmethod
+    def from_client(head: bytes) -> Meaning:
         method = _METHOD.match(head)
-        if method is None:
-            return None
-        if method[1] == b"$acceptEditorPropertiesChanged":
-            return moved(head)
-        meaning = _meaning(method[1])
-        return meaning(head) if callable(meaning) else meaning
+        return None if method is None else _meaning(method[1])
 
     @staticmethod
     def from_server(head: bytes) -> Kind | None:
         method = _METHOD.match(head)
-        meaning = _WORK.get(method[1]) if method else None
-        return meaning(head) if callable(meaning) else meaning
+        return _WORK.get(method[1]) if method else None

@@ -37,8 +37,8 @@ class Client:
         self._head = b""
         self.want, self.skip = LOOK, 0
 
-    def is_upkeep(self, first: int, length: int) -> bool:  # noqa: ARG002 - nothing here is known by its first byte
-        return False
+    def glance(self, data: bytes | memoryview, now: float) -> tuple[int, Kind | None]:  # noqa: ARG002
+        return 0, None
 
     def take(self, piece: bytes, now: float) -> Kind | None:  # noqa: ARG002 - decided at its end
         self._head += piece
@@ -64,8 +64,8 @@ class Server:
         self._irregular = Irregular()
         self.want, self.skip = 1, _NEVER_ENDS
 
-    def is_upkeep(self, first: int, length: int) -> bool:  # noqa: ARG002
-        return False
+    def glance(self, data: bytes | memoryview, now: float) -> tuple[int, Kind | None]:  # noqa: ARG002
+        return 0, None
 
     def take(self, piece: bytes, now: float) -> Kind | None:  # noqa: ARG002
         return None

@@ -50,8 +50,8 @@ class Messages:
         self._held = b""
         self.want, self.skip = LOOK, 0
 
-    def is_upkeep(self, first: int, length: int) -> bool:  # noqa: ARG002 - nothing here is known by its first byte
-        return False
+    def glance(self, data: bytes | memoryview, now: float) -> tuple[int, Kind | None]:  # noqa: ARG002
+        return 0, None
 
     def take(self, piece: bytes, now: float) -> Kind | None:  # noqa: ARG002 - decided at its end
         self._held += piece

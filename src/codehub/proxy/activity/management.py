@@ -5,11 +5,13 @@ Strings and JSON stand in clear text.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 
 from codehub.model.activity import Kind
+from codehub.proxy.activity.calls import Meaning
 
+_REQUEST = 100
 _CALL = re.compile(
     rb"\x04\x04\x06\x64\x06[\x80-\xff]{0,4}[\x00-\x7f]\x01[\x00-\x7f]([!-~]+)\x01[\x00-\x7f]([!-~]+)", re.DOTALL
 )
@@ -25,9 +27,6 @@ _IDES_OWN = re.compile(
     rb"|/User/(?:workspaceStorage|globalStorage|History|Backups|caches|logs)(?:/|$)"
 )
 """The IDE's own data folders, to which an idle tab writes every few seconds."""
-
-Meaning = Kind | Callable[[bytes], Kind | None] | None
-"""What a call means: always this, what a look at its arguments says, or nothing that counts."""
 
 
 def saved(head: bytes) -> Kind | None:
@@ -71,8 +70,7 @@ _UPKEEP_WORDS = re.compile(
 
 
 @lru_cache(maxsize=512)
-def _meaning(channel: bytes, command: bytes) -> Meaning | bytes:
-    """What a call means; where nobody knows, its name."""
+def _meaning(channel: bytes, command: bytes) -> Meaning:
     if (channel, command) in _MEANINGS:
         return _MEANINGS[channel, command]
     if channel in _UPKEEP_CHANNELS or _UPKEEP_WORDS.match(command):
@@ -80,15 +78,17 @@ def _meaning(channel: bytes, command: bytes) -> Meaning | bytes:
     return channel + b"." + command
 
 
-class Calls:
+class Management:
+    """The connection of files, terminals and extensions."""
+
     @staticmethod
-    def from_client(head: bytes) -> Kind | bytes | None:
-        """What it means; the name of a call that is not known."""
+    def is_call(data: bytes | memoryview, at: int, mask_at: int) -> bool:
+        return data[at + 3] ^ data[mask_at] == _REQUEST
+
+    @staticmethod
+    def from_client(head: bytes) -> Meaning:
         call = _CALL.match(head)
-        if call is None:
-            return None
-        meaning = _meaning(*call.groups())
-        return meaning(head) if callable(meaning) else meaning
+        return None if call is None else _meaning(*call.groups())
 
     @staticmethod
     def from_server(head: bytes) -> Kind | None:

@@ -2,8 +2,8 @@
 
 A recording holds what people typed. It is made only where an operator asks for it, and is theirs to guard.
 
-A gzip file: one line of JSON with the target of the upgrade, then for each piece of bytes its time in seconds since then, its
-direction and its length, and the bytes as they passed.
+A gzip file: one line of JSON with the target of the upgrade, then for each piece of bytes its time in seconds, its
+direction, its length, and the bytes as they passed.
 """
 
 import gzip
@@ -31,7 +31,7 @@ class Piece:
 
 
 class Recorder:
-    """Writes one tunnel. Writing is buffered and compressed in the caller's thread: for finding out, not for every day."""
+    """Writes one tunnel. It is compressed in the caller's thread: for finding out, not for every day."""
 
     def __init__(self, file: Path, target: bytes, began: float) -> None:
         self._began = began

@@ -29,8 +29,8 @@ class Silent:
 def listen(target: bytes) -> Tunnel:
     """For the tunnel that a workspace has opened at this target (path and query, as sent on to it).
 
-    That a tunnel opens is no activity, so a reconnect (`reconnection=true`) needs no rule of its own: what VS Code sends
-    again after one are its last calls, which count as they did before, and what terminals printed meanwhile is work."""
+    That a tunnel opens is no activity, so a reconnect (`reconnection=true`) needs no rule of its own: what VS Code
+    sends again after one are its last calls, which count as before, and what terminals printed meanwhile is work."""
     for pattern, made in _READ_BY:
         if pattern.search(target):
             return made()
@@ -46,7 +46,7 @@ def _read(client: Reader, server: Reader) -> Tunnel:
 
 def _vscode() -> Tunnel:
     connection = vscode.Connection()
-    return _read(vscode.Messages(connection, is_client=True), vscode.Messages(connection, is_client=False))
+    return _read(vscode.FromClient(connection), vscode.FromServer(connection))
 
 
 _READ_BY: tuple[tuple[re.Pattern[bytes], Callable[[], Tunnel]], ...] = (
