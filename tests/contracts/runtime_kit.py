@@ -51,6 +51,10 @@ class RuntimeKit:
     """One whose registry does not answer."""
     fetch: Callable[[Instance, str], Awaitable[bytes]] | None = None
     """A file of the home as the tool serves it (it adds a line to `starts` each time); None where nothing is real."""
+    folder: Callable[[str], Awaitable[Path]] = field(kw_only=True)
+    """Where a home of this name lies on this machine."""
+    job_process: Callable[[str], Awaitable[int]] = field(kw_only=True)
+    """The process of a job of this name that runs."""
     installation: str = field(default_factory=lambda: f"test-{uuid.uuid4().hex[:12]}")
 
     def home(self, workspace_id: UUID | None = None) -> VolumeSpec:
@@ -119,6 +123,12 @@ async def memory_kit() -> AsyncIterator[RuntimeKit]:
     async def kill(instance: Instance) -> None:
         engine.kill(instance.workspace_id)
 
+    async def folder(name: str) -> Path:
+        return engine.home(name)
+
+    async def job_process(name: str) -> int:
+        return engine.disk.jobs[name]._process.pid
+
     yield RuntimeKit(
         open=open_it,
         image="tool",
@@ -129,17 +139,19 @@ async def memory_kit() -> AsyncIterator[RuntimeKit]:
         present_image="present",
         missing_image="missing",
         unreachable_image="unreachable",
+        folder=folder,
+        job_process=job_process,
     )
 
 
 @asynccontextmanager
-async def docker_kit(image: str, folder: Path) -> AsyncIterator[RuntimeKit]:
+async def docker_kit(image: str, folder: Path, job_image: str = "") -> AsyncIterator[RuntimeKit]:
     opened: list[DockerRuntime] = []
     installations: set[str] = set()
 
     def open_it(installation: str, fence: Callable[[], None] = lambda: None) -> DockerRuntime:
         installations.add(installation)
-        opened.append(DockerRuntime(installation, tool_image.HOST, fence))
+        opened.append(DockerRuntime(installation, tool_image.HOST, fence, job_image=job_image))
         return opened[-1]
 
     def open_away() -> DockerRuntime:
@@ -148,6 +160,13 @@ async def docker_kit(image: str, folder: Path) -> AsyncIterator[RuntimeKit]:
 
     async def kill(instance: Instance) -> None:
         await opened[0]._api.client.containers.container(instance.id).kill()
+
+    async def folder_of(name: str) -> Path:
+        return await opened[0].volumes.require(name)
+
+    async def job_process(name: str) -> int:
+        found = await opened[0]._api.read(f"containers/{name}/json")
+        return int(found["State"]["Pid"])
 
     async with registry() as address:
         kit = RuntimeKit(
@@ -161,6 +180,8 @@ async def docker_kit(image: str, folder: Path) -> AsyncIterator[RuntimeKit]:
             missing_image=f"{address}/{MISSING}:1",
             unreachable_image=UNREACHABLE,
             fetch=fetch,
+            folder=folder_of,
+            job_process=job_process,
         )
         try:
             yield kit

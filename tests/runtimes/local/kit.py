@@ -1,13 +1,24 @@
 """The local runtime's way into the contract suite."""
 
+import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
+from codehub.runtimes.local.process import descendants
+from codehub.runtimes.local.records import Life
 from codehub.runtimes.protocols import Instance
 from tests.contracts.runtime_kit import RuntimeKit
 from tests.runtimes.local.place import TOOL, fetch, place
+
+PROGRAM = 3
+
+
+def _processes(job: Path) -> list[int]:
+    life = Life.look(job)
+    return descendants(life.others[0].pid) if life and life.others else []
 
 
 @asynccontextmanager
@@ -17,6 +28,16 @@ async def local_kit() -> AsyncIterator[RuntimeKit]:
         async def kill(instance: Instance) -> None:
             os.kill(here.life(instance).others[0].pid, signal.SIGKILL)
 
+        async def folder(name: str) -> Path:
+            return here.data / "local/volumes" / name / "home"
+
+        async def job_process(name: str) -> int:
+            """The program itself: behind the two namespaces' first processes."""
+            async with asyncio.timeout(20):
+                while len(found := _processes(here.data / "local/jobs" / name)) < PROGRAM:
+                    await asyncio.sleep(0.02)
+            return found[PROGRAM - 1]
+
         yield RuntimeKit(
             open=here.open,
             image=TOOL,
@@ -25,4 +46,6 @@ async def local_kit() -> AsyncIterator[RuntimeKit]:
             kill=kill,
             open_away=here.open_away,
             fetch=fetch,
+            folder=folder,
+            job_process=job_process,
         )

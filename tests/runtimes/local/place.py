@@ -101,6 +101,8 @@ class Place:
         for runtime in map(self.open, list(self.installations)):
             for instance in await runtime.instances.list():
                 await runtime.instances.stop(instance.id, 0)
+            for job in await runtime.jobs.list():
+                await runtime.jobs.remove(job.name)
             for volume in await runtime.volumes.list():
                 await runtime.volumes.delete(volume.name)
 

@@ -21,13 +21,16 @@ exec "$@"
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("tests", ["isolation", "life", "homes", "findings", "contract"])
+@pytest.mark.parametrize("tests", ["isolation", "life", "homes", "findings", "contract", "jobs"])
 @pytest.mark.skipif(os.geteuid() != 0, reason="not root")
 @pytest.mark.skipif(not REPOSITORY.stat().st_mode & 0o004, reason="the repository is closed to others")
 def test_as_an_ordinary_user(tests: str) -> None:
     uid = str(200_000_000 + secrets.randbelow(100_000_000))
     become = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--"]
-    files = {"contract": ["tests/contracts/test_runtime.py", "tests/contracts/test_runtime_fences.py", "-k", "local"]}
+    files = {
+        "contract": ["tests/contracts/test_runtime.py", "tests/contracts/test_runtime_fences.py", "-k", "local"],
+        "jobs": ["tests/contracts/test_jobs.py", "-k", "local"],
+    }
     folder = tempfile.mkdtemp(prefix="codehub-user-")
     os.chown(folder, int(uid), int(uid))
     command = ["unshare", "--mount", "sh", "-ec", OPEN_TUNNEL, "sh", *become, sys.executable, "-m", "pytest", "-q"]

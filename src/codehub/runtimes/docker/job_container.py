@@ -1,15 +1,11 @@
 """How a job's container is made: it sees one home, the way to one archive, and nothing else."""
 
-from dataclasses import replace
-from pathlib import Path, PurePosixPath
-from typing import Any, assert_never
+from typing import Any
 
-from codehub.job.order import DirectoryPlace, Kind, Order, S3Place
+from codehub.job.order import Kind
+from codehub.runtimes.job_view import HOME, LOG_BYTES, MEMORY_BYTES, PIDS, Way, way_to_archive, writes_home
 from codehub.runtimes.protocols import JobSpec
 
-HOME = PurePosixPath("/job/home")
-ARCHIVE = PurePosixPath("/job/archive")
-RELAY = PurePosixPath("/job/relay")
 ORDER = "/dev/stdin"
 READ_ALL = ("DAC_READ_SEARCH",)
 CAPABILITIES = {
@@ -19,13 +15,10 @@ CAPABILITIES = {
 }
 FOREIGN_STORE = ("CHOWN", "DAC_OVERRIDE")
 """To write into a folder that is not root's, and leave there what is its owner's."""
-MEMORY_BYTES = 512 * 1024**2  # zstd takes most of it at the highest level; at the usual ones a job stays below 200 MB
-PIDS = 64
 OPEN_FILES = 1024
 LEAST_CPU = 16
 """Of 1024 that others have: as with nice 19. With less a restore would never end where all are busy."""
 LEAST_IO = 10
-LOG_BYTES = 64 * 1024**2  # a day of progress, and more; kept in one piece, since it is read from its first line
 
 
 def configuration(spec: JobSpec, labels: dict[str, str], image: str) -> dict[str, Any]:
@@ -35,7 +28,7 @@ def configuration(spec: JobSpec, labels: dict[str, str], image: str) -> dict[str
     The order comes through standard input. Arguments and environment can be read by whoever may ask the engine, a file
     that is put into a container lies on the engine's disk, and its temporary file systems are there only once it runs;
     what goes through a pipe is nowhere. `StdinOnce` ends it when whoever gives the order is done, or dead."""
-    order = spec.order
+    order, way = spec.order, way_to_archive(spec.order)
     return {
         "Image": image,
         "Cmd": [order.kind, ORDER],
@@ -46,9 +39,9 @@ def configuration(spec: JobSpec, labels: dict[str, str], image: str) -> dict[str
         "AttachStdin": True,
         "HostConfig": {
             "NetworkMode": "none",
-            "Mounts": [_home(spec), _place(order)],
+            "Mounts": [_home(spec), _way(way)],
             "CapDrop": ["ALL"],
-            "CapAdd": [*CAPABILITIES[order.kind], *_for_foreign_store(order)],
+            "CapAdd": [*CAPABILITIES[order.kind], *_for_foreign_store(way)],
             "SecurityOpt": ["no-new-privileges"],
             "ReadonlyRootfs": True,
             "Memory": MEMORY_BYTES,
@@ -66,46 +59,20 @@ def configuration(spec: JobSpec, labels: dict[str, str], image: str) -> dict[str
     }
 
 
-def as_seen_inside(order: Order) -> Order:
-    """The same order with the paths that it has in the container."""
-    place = order.place
-    match place:
-        case DirectoryPlace():
-            place = DirectoryPlace(Path(ARCHIVE))
-        case S3Place(socket=str(socket)):
-            place = replace(place, socket=str(RELAY / Path(socket).name))
-        case S3Place():
-            raise ValueError("a job in a container reaches an S3 store through a socket only")
-        case _:
-            assert_never(place)
-    return replace(order, home=Path(HOME), place=place)
-
-
 def _home(spec: JobSpec) -> dict[str, Any]:
     """Never filled from what the image has in that place."""
     return {
         "Type": "volume",
         "Source": spec.volume,
         "Target": str(HOME),
-        "ReadOnly": spec.order.kind is not Kind.RESTORE,
+        "ReadOnly": not writes_home(spec.order.kind),
         "VolumeOptions": {"NoCopy": True},
     }
 
 
-def _place(order: Order) -> dict[str, Any]:
-    """The folder of the socket, not the socket: a new leader's is another one, under the same name."""
-    if isinstance(order.place, DirectoryPlace):
-        return _bound(order.place.folder, ARCHIVE, read_only=order.kind is not Kind.ARCHIVE)
-    return _bound(Path(order.place.socket or "").parent, RELAY, read_only=True)
+def _way(way: Way) -> dict[str, Any]:
+    return {"Type": "bind", "Source": str(way.folder), "Target": str(way.inside), "ReadOnly": not way.writable}
 
 
-def _bound(source: Path, target: PurePosixPath, *, read_only: bool) -> dict[str, Any]:
-    return {"Type": "bind", "Source": str(source), "Target": str(target), "ReadOnly": read_only}
-
-
-def _for_foreign_store(order: Order) -> tuple[str, ...]:
-    match order:
-        case Order(kind=Kind.ARCHIVE, place=DirectoryPlace(folder)) if folder.is_dir() and folder.stat().st_uid != 0:
-            return FOREIGN_STORE
-        case _:
-            return ()
+def _for_foreign_store(way: Way) -> tuple[str, ...]:
+    return FOREIGN_STORE if way.writable and way.folder.is_dir() and way.folder.stat().st_uid != 0 else ()

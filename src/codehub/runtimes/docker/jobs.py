@@ -13,6 +13,7 @@ from codehub.runtimes.docker import containers, images, job_container, labels
 from codehub.runtimes.docker.api import ACT_SECONDS, DockerApi, translated
 from codehub.runtimes.docker.volumes import DockerVolumes
 from codehub.runtimes.errors import InUse, NotFound, RuntimeAway, RuntimeFault
+from codehub.runtimes.job_view import as_seen_inside
 from codehub.runtimes.lines import Lines
 from codehub.runtimes.protocols import Job, JobSpec, JobState
 
@@ -46,7 +47,7 @@ class DockerJobs:
             return
         await containers.hold_home(self._api, self._volumes, made.id, spec.volume)
         try:
-            await self._start(made, encode_order(job_container.as_seen_inside(spec.order)))
+            await self._start(made, encode_order(as_seen_inside(spec.order)))
         except RuntimeFault:
             await containers.remove(self._api, made.id)
             raise

@@ -9,18 +9,15 @@ from pathlib import Path
 
 from codehub.job import order
 from codehub.job.order import Kind
+from codehub.runtimes.job_view import HOME, LOG_BYTES, MEMORY_BYTES, PIDS, writes_home
 from codehub.runtimes.local import limits, sandbox, shim
 from codehub.runtimes.local.guest import Share
 from codehub.runtimes.local.job_records import JobPlan
 from codehub.runtimes.local.users import READERS
 
-HOME = Path("/job/home")
 PROGRAM = Path("/job/program")
 """Where Python finds the package `codehub`, of which the job is all that is there."""
 PYTHON = Path("/usr/bin/python3")
-MEMORY_BYTES = 512 * 1024**2  # zstd takes most of it at the highest level; at the usual ones a job stays below 200 MB
-PIDS = 64
-LOG_BYTES = 64 * 1024**2  # a day of progress, and more; kept in one piece, since it is read from its first line
 TEMPORARY_BYTES = 16 * 1024**2
 POWERS = {Kind.ARCHIVE: "CAP_DAC_READ_SEARCH", Kind.VERIFY: "CAP_DAC_READ_SEARCH", Kind.RESTORE: "CAP_DAC_OVERRIDE"}
 """Over the files of the workspace's own user: those that it has closed to itself are archived and restored, too."""
@@ -43,8 +40,7 @@ class JobGuest:
         self._order = os.dup(sys.stdin.fileno())
         self.kept_open: tuple[int, ...] = (self._order,)
         self._program = Path(order.__file__).parent
-        sources = (self._plan.home, self._plan.place, self._program)
-        self._seen = sandbox.seen_by(self._plan.uid, sources)
+        self._seen: dict[Path, Path] = {}
 
     @property
     def share(self) -> Share:
@@ -52,7 +48,8 @@ class JobGuest:
         return Share(group, MEMORY_BYTES, None, PIDS)
 
     def prepare(self) -> None:
-        """Nothing is to be made for it."""
+        sources = (self._plan.home, self._plan.place, self._program)
+        self._seen = sandbox.seen_by(self._plan.uid, sources)
 
     def command(self, arguments: int) -> list[str]:
         job = (str(_python()), "-s", "-m", "codehub.job", self._plan.kind, f"/dev/fd/{self._order}")
@@ -75,7 +72,7 @@ class JobGuest:
             told += ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
         told += ("--proc", "/proc", "--dev", "/dev", "--size", str(TEMPORARY_BYTES), "--tmpfs", "/tmp")  # noqa: S108
         told += ("--ro-bind", str(seen[self._program]), str(PROGRAM / "codehub/job"))
-        told += ("--bind" if plan.kind is Kind.RESTORE else "--ro-bind", str(seen[plan.home]), str(HOME))
+        told += ("--bind" if writes_home(plan.kind) else "--ro-bind", str(seen[plan.home]), str(HOME))
         told += ("--bind" if plan.writes_place else "--ro-bind", str(seen[plan.place]), str(plan.place_inside))
         told += ("--remount-ro", "/", "--chdir", "/", "--clearenv")
         for name, value in ENVIRONMENT.items():

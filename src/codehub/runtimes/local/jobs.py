@@ -4,22 +4,20 @@ import asyncio
 import json
 import signal
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import assert_never
 from uuid import UUID
 
 from codehub.job.faults import ExitCode
-from codehub.job.order import DirectoryPlace, Kind, Order, S3Place, encode_order
+from codehub.job.order import DirectoryPlace, Order, encode_order
 from codehub.runtimes import trees
 from codehub.runtimes.errors import NotFound, RuntimeFault
 from codehub.runtimes.in_memory import in_memory
+from codehub.runtimes.job_view import as_seen_inside, way_to_archive
 from codehub.runtimes.lines import Lines
 from codehub.runtimes.local import limits, shims
 from codehub.runtimes.local.edge import translated
 from codehub.runtimes.local.folders import Folders
 from codehub.runtimes.local.job_records import JobPlan, JobRecord
-from codehub.runtimes.local.job_shim import HOME
 from codehub.runtimes.local.lend import lend
 from codehub.runtimes.local.log import Reading
 from codehub.runtimes.local.records import LOCK
@@ -28,7 +26,6 @@ from codehub.runtimes.local.volumes import LocalVolumes
 from codehub.runtimes.protocols import Job, JobSpec
 
 SHIM = "codehub.runtimes.local.job_shim"
-ARCHIVE, RELAY = Path("/job/archive"), Path("/job/relay")
 LOOK_SECONDS = 0.1
 
 
@@ -72,12 +69,12 @@ class LocalJobs:
         self._fence()
         if isinstance(order.place, DirectoryPlace) and plan.uid is not None:
             lend(plan.place, writable=plan.writes_place)
-        with in_memory(encode_order(_as_seen_inside(order, plan))) as given:
+        with in_memory(encode_order(as_seen_inside(order))) as given:
             shims.launch(SHIM, folder, lock, given.fileno())
 
     def _plan(self, spec: JobSpec) -> JobPlan:
         order = spec.order
-        place, place_inside = _place(order)
+        way = way_to_archive(order)
         return JobPlan(
             name=spec.name,
             installation=self._installation,
@@ -87,9 +84,9 @@ class LocalJobs:
             volume=spec.volume,
             kind=order.kind,
             home=self._volumes.require(spec.volume),
-            place=place,
-            place_inside=place_inside,
-            writes_place=order.kind is Kind.ARCHIVE and isinstance(order.place, DirectoryPlace),
+            place=way.folder,
+            place_inside=way.inside,
+            writes_place=way.writable,
             uid=user_of(spec.workspace_id, self._folders),
         )
 
@@ -144,29 +141,3 @@ class LocalJobs:
         if record is None or record.plan.installation != self._installation:
             raise NotFound(f"there is no job {name}")
         return record
-
-
-def _place(order: Order) -> tuple[Path, Path]:
-    """The folder that leads to the archive, on this machine and inside. That of the socket, not the socket: a new
-    leader's is another one, under the same name."""
-    match order.place:
-        case DirectoryPlace(folder):
-            return folder, ARCHIVE
-        case S3Place(socket=str(socket)):
-            return Path(socket).parent, RELAY
-        case S3Place():
-            raise ValueError("a sandboxed job reaches an S3 store through a socket only")
-        case _:
-            assert_never(order.place)
-
-
-def _as_seen_inside(order: Order, plan: JobPlan) -> Order:
-    """The same order with the paths that it has in the sandbox."""
-    match order.place:
-        case DirectoryPlace():
-            return replace(order, home=HOME, place=DirectoryPlace(plan.place_inside))
-        case S3Place():
-            socket = plan.place_inside / Path(order.place.socket or "").name
-            return replace(order, home=HOME, place=replace(order.place, socket=str(socket)))
-        case _:
-            assert_never(order.place)
