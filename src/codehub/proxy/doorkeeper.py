@@ -50,6 +50,8 @@ class Asked:
 NOTED = (
     b"accept",
     b"accept-language",
+    b"if-modified-since",
+    b"if-none-match",
     b"origin",
     b"referer",
     b"sec-fetch-dest",
