@@ -73,7 +73,7 @@ class RecordingRelay(Relay):
         answer = await upstream.readuntil(b"\r\n\r\n")
         writer.write(answer)
         blanked = re.sub(r"(reconnectionToken|session_id|token)=[^&]*", r"\1=blank", target)
-        recorder = Recorder(self._folder / f"{len(self.recorders)}.gz", blanked.encode(), self.began)
+        recorder = Recorder(self._folder / f"{len(self.recorders)}.xz", blanked.encode(), self.began)
         self.recorders.append(recorder)
         try:
             await asyncio.gather(

@@ -2,13 +2,13 @@
 
     python -m tests.proxy.activity.trim RAW_FOLDER vscode-idle [--until SECONDS]
 
-The frames stay as they were, piece by piece. Their masks become 0 and what stands further back in a message than anybody
-looks becomes zeros, so that they compress well, and so that files that were transferred are not in them.
+The frames stay as they were, piece by piece. Their masks become 0, and what stands further back in a message than
+anybody looks becomes zeros: so they compress well, and files that were transferred are not in them.
 """
 
 import argparse
-import gzip
 import json
+import lzma
 import struct
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from codehub.proxy.activity.recording import Direction, Piece, Recorder, read
 from tests.proxy.activity.wire import NO_MASK, frames, masked_anew
 
 STREAMS = Path(__file__).parent / "streams"
+BEST = 9
 _HEADER = struct.Struct(">BIII")
 
 
@@ -69,18 +70,18 @@ def main() -> None:
     parser.add_argument("--until", type=float, default=float("inf"), help="leave out what came after so many seconds")
     parser.add_argument("--only", type=int, nargs="*", help="the numbers of the recordings to keep")
     asked = parser.parse_args()
-    for number, file in enumerate(sorted(asked.raw.glob("*.gz"), key=lambda file: int(file.name.split(".")[0]))):
+    for number, file in enumerate(sorted(asked.raw.glob("*.xz"), key=lambda file: int(file.name.split(".")[0]))):
         if asked.only and number not in asked.only:
             continue
         target, pieces = read(file)
         pieces = [each for each in pieces if each.at < asked.until]
-        recorder = Recorder(STREAMS / f"{asked.name}-{number}.gz", target, 0)
+        recorder = Recorder(STREAMS / f"{asked.name}-{number}.xz", target, 0, BEST)
         for each in trimmed(pieces, is_vscode=b"reconnectionToken" in target):
             recorder.write(each.direction, each.data, each.at)
         recorder.close()
     told = {"marks": json.loads((asked.raw / "marks.json").read_text())}
     told["requests"] = json.loads((asked.raw / "requests.json").read_text())
-    (STREAMS / f"{asked.name}.json.gz").write_bytes(gzip.compress(json.dumps(told).encode(), mtime=0))
+    (STREAMS / f"{asked.name}.json.xz").write_bytes(lzma.compress(json.dumps(told).encode()))
 
 
 if __name__ == "__main__":

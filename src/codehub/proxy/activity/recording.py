@@ -2,12 +2,12 @@
 
 A recording holds what people typed. It is made only where an operator asks for it, and is theirs to guard.
 
-A gzip file: one line of JSON with the target of the upgrade, then for each piece of bytes its time in seconds, its
+An xz file: one line of JSON with the target of the upgrade, then for each piece of bytes its time in seconds, its
 direction, its length, and the bytes as they passed.
 """
 
-import gzip
 import json
+import lzma
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +16,8 @@ from pathlib import Path
 
 _PIECE = struct.Struct(">dBI")
 _LONGEST_PIECE = 1 << 24
+QUICK = 1
+"""Of the ways to compress, the one that costs least."""
 
 
 class Direction(IntEnum):
@@ -33,9 +35,9 @@ class Piece:
 class Recorder:
     """Writes one tunnel. It is compressed in the caller's thread: for finding out, not for every day."""
 
-    def __init__(self, file: Path, target: bytes, began: float) -> None:
+    def __init__(self, file: Path, target: bytes, began: float, preset: int = QUICK) -> None:
         self._began = began
-        self._file = gzip.open(file, "wb")  # noqa: SIM115 - closed by `close`
+        self._file = lzma.open(file, "wb", preset=preset)  # noqa: SIM115 - closed by `close`
         self._file.write(json.dumps({"target": target.decode("latin-1")}).encode() + b"\n")
 
     def write(self, direction: Direction, data: bytes | memoryview, now: float) -> None:
@@ -48,12 +50,12 @@ class Recorder:
 
 def read(file: Path) -> tuple[bytes, list[Piece]]:
     """What the upgrade asked for, and the pieces, up to where the file was cut off if its writer was killed."""
-    with gzip.open(file, "rb") as recorded:
+    with lzma.open(file, "rb") as recorded:
         target = json.loads(recorded.readline())["target"].encode("latin-1")
         return target, list(_pieces(recorded))
 
 
-def _pieces(recorded: gzip.GzipFile) -> Iterator[Piece]:
+def _pieces(recorded: lzma.LZMAFile) -> Iterator[Piece]:
     while True:
         try:
             head = recorded.read(_PIECE.size)
@@ -61,7 +63,7 @@ def _pieces(recorded: gzip.GzipFile) -> Iterator[Piece]:
                 return
             at, direction, length = _PIECE.unpack(head)
             data = recorded.read(min(length, _LONGEST_PIECE))
-        except EOFError:
+        except (EOFError, lzma.LZMAError):
             return
         if len(data) < length:
             return

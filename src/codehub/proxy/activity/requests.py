@@ -5,6 +5,7 @@ to see whether it has changed, and polling do not."""
 
 import re
 from collections.abc import Mapping
+from uuid import UUID
 
 from codehub.model.activity import Kind
 from codehub.proxy.activity.rhythm import Rhythm
@@ -14,6 +15,10 @@ _OF_A_SCRIPT = b"empty"
 """As browsers name what a script fetches. What is neither this nor a document is a part of a page."""
 _CONDITIONS = (b"if-none-match", b"if-modified-since")
 _READ_AHEAD = (b"sec-purpose", b"purpose")
+
+_UNLESS_CLOCKWORK = (Kind.PAGE, Kind.REQUEST)
+MOST_WORKSPACES = 1024
+"""Of which it remembers the rhythm; the one that was seen first is forgotten first."""
 
 _KNOWN: tuple[tuple[re.Pattern[bytes], Kind | None], ...] = (
     (re.compile(rb"(?:HEAD|OPTIONS|TRACE) "), None),
@@ -33,26 +38,43 @@ these paths is treated the same."""
 
 
 class Requests:
-    """What is asked of one workspace over HTTP, WebSockets aside. It remembers which requests recur like clockwork."""
+    """What is asked of workspaces over HTTP, WebSockets aside. It remembers which requests recur like clockwork."""
 
-    __slots__ = ("_rhythm",)
+    __slots__ = ("_rhythms",)
 
     def __init__(self) -> None:
-        self._rhythm = Rhythm()
+        self._rhythms: dict[UUID, Rhythm] = {}
 
-    def seen(self, method: bytes, target: bytes, headers: Mapping[bytes, bytes], now: float) -> Kind | None:
+    def seen(
+        self, workspace_id: UUID, method: bytes, target: bytes, headers: Mapping[bytes, bytes], now: float
+    ) -> Kind | None:
         """What a request tells of a person or their work. Header names are in lower case."""
-        what = method + b" " + target.partition(b"?")[0]
         if any(name in headers for name in _READ_AHEAD):
             return None
-        if _is_document(method, headers):
-            return None if self._rhythm.is_clockwork(what, now) else Kind.PAGE
-        if headers.get(b"sec-fetch-dest", _OF_A_SCRIPT) != _OF_A_SCRIPT or any(name in headers for name in _CONDITIONS):
+        what = method + b" " + target.partition(b"?")[0]
+        kind = _kind(what, method, headers)
+        if kind in _UNLESS_CLOCKWORK and self._rhythm(workspace_id).is_clockwork(hash(what), now):
             return None
-        for pattern, kind in _KNOWN:
-            if pattern.match(what):
-                return kind
-        return None if self._rhythm.is_clockwork(what, now) else Kind.REQUEST
+        return kind
+
+    def _rhythm(self, workspace_id: UUID) -> Rhythm:
+        rhythm = self._rhythms.get(workspace_id)
+        if rhythm is None:
+            if len(self._rhythms) >= MOST_WORKSPACES:
+                del self._rhythms[next(iter(self._rhythms))]
+            rhythm = self._rhythms[workspace_id] = Rhythm()
+        return rhythm
+
+
+def _kind(what: bytes, method: bytes, headers: Mapping[bytes, bytes]) -> Kind | None:
+    if _is_document(method, headers):
+        return Kind.PAGE
+    if headers.get(b"sec-fetch-dest", _OF_A_SCRIPT) != _OF_A_SCRIPT or any(name in headers for name in _CONDITIONS):
+        return None
+    for pattern, kind in _KNOWN:
+        if pattern.match(what):
+            return kind
+    return Kind.REQUEST
 
 
 def _is_document(method: bytes, headers: Mapping[bytes, bytes]) -> bool:
