@@ -30,8 +30,8 @@ class Watching:
     """A watcher that remembers what it was told."""
 
     target: bytes
-    visitor: bytes = b""
-    workspace: bytes = b""
+    visitor: bytearray = field(default_factory=bytearray)
+    workspace: bytearray = field(default_factory=bytearray)
     has_ended: bool = False
     fails: bool = False
 

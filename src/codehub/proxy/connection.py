@@ -120,6 +120,8 @@ class Connection(asyncio.Protocol):
         until_end = length < 0 and not answer.is_chunked
         if until_end or self._door.is_draining or not exchange.is_whole or visitor.is_half_closed:
             exchange.closes = True
+        if visitor.is_half_closed:
+            visitor.deadline = self._door.now + self._door.limits.half_open_seconds
         exchange.is_answered = True
         exchange.status = answer.status
         head = answer.lines + (_CLOSING_END if exchange.closes else _END)

@@ -14,6 +14,8 @@ class Limits:
     """For somebody who sends nothing of a body that has begun, or takes nothing of an answer."""
     half_open_seconds: float = 60.0
     """For what the other side still has to say after one side has ended."""
+    ended_seconds: float = 5.0
+    """For the beginning of an answer to somebody who has ended: most have left, a few programs wait for it."""
     linger_seconds: float = 2.0
     """For a refused request's rest: to close while it still comes would take the refusal away from its reader."""
     connect_seconds: float = 5.0

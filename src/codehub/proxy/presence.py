@@ -137,11 +137,15 @@ class Presence(asyncio.Protocol):
         return held
 
     def eof_received(self) -> bool:
-        """The visitor sends no more. A request that has come whole is still answered, for a while."""
+        """The visitor sends no more: has left, or only has nothing more to ask, which looks the same. A request that
+        has come whole is still answered, for a while."""
         if self._is_tls or self._is_ending or self.exchange is None or not self.exchange.is_whole:
             return False
         self.is_half_closed = True
-        self.deadline = self.door.now + self.door.limits.half_open_seconds
+        limits = self.door.limits
+        self.deadline = self.door.now + (
+            limits.half_open_seconds if self.exchange.is_answered else limits.ended_seconds
+        )
         return True
 
     def connection_lost(self, _error: Exception | None) -> None:
