@@ -3,7 +3,7 @@
 import difflib
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import typer
@@ -45,6 +45,15 @@ def find(server: "Server", which: str) -> "Document":
     raise NotFound(f"There is no workspace '{which}'.", _suggestion(which, own))
 
 
+def find_deleted(server: "Server", which: str) -> "Document":
+    """The one that was deleted and is meant. Raises NotFound, Ambiguous."""
+    own: Sequence[Document] = server.pages("/workspaces", deleted="true")["items"]
+    found = _only(which, own) or _only(which, _everybodys(server, deleted="true"))
+    if found is not None:
+        return found
+    raise NotFound(f"There is no deleted workspace '{which}'.", "See: codehub ws list --deleted")
+
+
 def called(workspace: "Document") -> str:
     """For a command to be copied from."""
     return shlex.quote(workspace["name"])
@@ -62,10 +71,10 @@ def _only(which: str, workspaces: "Sequence[Document]") -> "Document | None":
     return matching[0] if matching else None
 
 
-def _everybodys(server: "Server") -> "Sequence[Document]":
+def _everybodys(server: "Server", **narrowed: Any) -> "Sequence[Document]":  # noqa: ANN401
     """Nothing for whoever is no administrator."""
     try:
-        found: Sequence[Document] = server.pages("/admin/workspaces")["items"]
+        found: Sequence[Document] = server.pages("/admin/workspaces", **narrowed)["items"]
     except CodehubError:
         return []
     return found

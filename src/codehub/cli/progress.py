@@ -30,6 +30,21 @@ def shown() -> Iterator[Show]:
         yield bar.show
 
 
+@contextmanager
+def moving(total: int) -> Iterator[Callable[[int], None]]:
+    """A bar for bytes, to be told how many have arrived; nothing where nobody looks."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (BarColumn(), DownloadColumn(binary_units=True), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("", total=total)
+        yield lambda done: progress.update(bar, completed=done)
+
+
 class _Bar:
     """What is being done and for how long; below it a bar, where it is known how much there is."""
 

@@ -22,6 +22,7 @@ LONGEST_WAIT_SECONDS = 10.0
 SECONDS = 30.0
 QUICK_SECONDS = 1.0
 PAGE = 200
+PASSING = ('"in_progress"', '"being_deleted"')
 NEVER_DONE = (httpx.ConnectError, httpx.ConnectTimeout)
 
 Document = dict[str, Any]
@@ -81,11 +82,17 @@ class Server:
                 return {"items": items, "next": cursor}
 
     @contextmanager
-    def lines(self, path: str, seconds: float | None, **params: Any) -> Iterator[httpx.Response]:  # noqa: ANN401
+    def lines(
+        self,
+        path: str,
+        seconds: float | None,
+        headers: Mapping[str, str] | None = None,
+        **params: Any,  # noqa: ANN401
+    ) -> Iterator[httpx.Response]:
         """An answer that goes on. Nothing for so many seconds, and it counts as lost."""
         timeout = httpx.Timeout(SECONDS, read=seconds)
         try:
-            with self._http.stream("GET", path, params=_given(params), timeout=timeout) as response:
+            with self._http.stream("GET", path, params=_given(params), headers=headers, timeout=timeout) as response:
                 if response.is_error:
                     response.read()
                     raise self._refused(response)
@@ -180,10 +187,11 @@ def session_headers(response: httpx.Response, document: Document) -> dict[str, s
 
 
 def _is_passing(response: httpx.Response) -> bool:
-    """A service that is away, or the first of the same requests, which is still being worked on."""
+    """A service that is away, the first of the same requests, which is still being worked on, or a deletion that is at
+    its end in a moment."""
     if response.status_code == HTTPStatus.SERVICE_UNAVAILABLE:
         return True
-    return response.status_code == HTTPStatus.CONFLICT and '"in_progress"' in response.text
+    return response.status_code == HTTPStatus.CONFLICT and any(code in response.text for code in PASSING)
 
 
 def _retry_after(response: httpx.Response) -> float | None:

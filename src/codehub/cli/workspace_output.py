@@ -79,7 +79,8 @@ def logs(
 ) -> None:
     """Show what the container of a workspace prints."""
     workspace = find(asked.server, which)
-    path, params = f"/workspaces/{workspace['id']}/logs", {"tail": tail, "follow": str(follow).lower()}
+    path = f"/workspaces/{workspace['id']}/logs"
+    params: dict[str, Any] = {"tail": tail, "follow": str(follow).lower()}
     with suppress(KeyboardInterrupt), asked.server.lines(path, None if follow else 30.0, **params) as response:
         if asked.as_json:
             for line in response.iter_lines():

@@ -19,6 +19,8 @@ _YOU_CAN = {
     "recover": "recover it",
     "restore": "restore an archive",
     "start_empty": "start it empty",
+    "extend": "extend it",
+    "hold": "hold it",
     "change_idle_time": "edit its idle times",
     "delete": "delete it",
     "undelete": "undelete it",
@@ -50,6 +52,8 @@ def doing(workspace: Workspace, now: datetime) -> str:
         return " ".join(filter(None, (f"{operation['name'].lower()}: {operation['step']}", figures, trouble)))
     if workspace["phase"] == "ERROR":
         return str(workspace["error"]["sentence"]) if workspace["error"] else "is being looked at"
+    if workspace["deleted_at"] is not None:
+        return f"until {told_time(workspace['undo_until'])}: undelete" if workspace["undo_until"] else "is gone"
     coming = explanation["next"]
     if coming is not None and coming["what"] in _NEXT:
         return _NEXT[coming["what"]].format(told_until(coming["at"], now))

@@ -27,8 +27,10 @@ class NotOpenable(CodehubError):
 
 def register(app: typer.Typer) -> None:
     """In the order of `codehub ws --help`: what one needs first."""
+    from codehub.cli import workspace_archives as archives
     from codehub.cli import workspace_output as output
     from codehub.cli import workspace_wishes as wishes
+    from codehub.cli.workspace_download import download
 
     command(ws, "list")(list_workspaces)
     command(ws)(create)
@@ -38,6 +40,11 @@ def register(app: typer.Typer) -> None:
         command(ws)(wish)
     command(ws)(edit)
     command(ws)(wishes.delete)
+    command(ws)(archives.undelete)
+    command(ws)(archives.archives)
+    for ask in (archives.restore, archives.fork, download, archives.keep, archives.unkeep):
+        command(ws)(ask)
+    command(ws, "start-empty")(archives.start_empty)
     for look in (output.events, output.logs, output.stats):
         command(ws)(look)
     command(ws)(templates)
@@ -49,6 +56,7 @@ def list_workspaces(
     everybodys: Annotated[bool, typer.Option("--all", help="Everybody's, for administrators.")] = False,
     phase: Annotated[list[str] | None, typer.Option(help="Only in this phase; can be given several times.")] = None,
     search: Annotated[str, typer.Option(help="Only with this in name or description.")] = "",
+    deleted: Annotated[bool, typer.Option("--deleted", help="Those that were deleted, as far as known.")] = False,
 ) -> None:
     """List your workspaces, the newest first.
 
@@ -57,12 +65,13 @@ def list_workspaces(
     from codehub.cli import workspace_words
 
     path = "/admin/workspaces" if everybodys else "/workspaces"
-    found = asked.server.pages(path, phase=[each.upper() for each in phase or []], q=search)
+    narrowed: dict[str, Any] = {"phase": [each.upper() for each in phase or []], "q": search}
+    found = asked.server.pages(path, **narrowed, deleted="true" if deleted else "")
 
     def words() -> str:
         if found["items"]:
             return workspace_words.many(found["items"], clock.now(), with_owner=everybodys)
-        if phase or search:
+        if phase or search or deleted:
             return "There is none like that."
         return "There are no workspaces yet. Make one with: codehub ws create NAME"
 

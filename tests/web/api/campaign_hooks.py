@@ -14,6 +14,7 @@ BOSS = UUID("b055b055-b055-4055-8055-b055b055b055")
 GARDEN = UUID("9a4de4de-9a4d-4e4d-8e4d-9a4de4de4de4")
 ARCHIVE = UUID("a4c41fe0-a4c4-41fe-8fe0-a4c41fe0a4c4")
 """A workspace of that account, and its archive."""
+CREATE = ("POST /api/v1/workspaces", "POST /api/v1/workspaces/{workspace_id}/fork")
 ABOUT_ARCHIVES = ("/archives", "/restore", "/fork", "/undelete")
 
 
@@ -21,7 +22,7 @@ ABOUT_ARCHIVES = ("/archives", "/restore", "/fork", "/undelete")
 def name_a_template(context: schemathesis.HookContext, body: Any) -> Any:  # noqa: ANN401 (whatever was made up)
     """Where the made-up name is a word at all; mistakes stay mistakes."""
     operation = context.operation
-    is_creation = operation is not None and operation.label == "POST /api/v1/workspaces"
+    is_creation = operation is not None and operation.label in CREATE
     if is_creation and isinstance(body, dict) and isinstance(body.get("template"), str):
         return {**body, "template": TEMPLATE}
     return body
