@@ -58,7 +58,9 @@ async def test_what_cannot_be_done_to_accounts_is_told(root: Person, ada: Person
     assert (await root.codehub("user", "edit", ada.login, "--max-running", "many")).code == ExitCode.USAGE
 
 
-@pytest.mark.parametrize("command", ["user list", "template list", "admin limits", "admin coordinators", "admin audit"])
+@pytest.mark.parametrize(
+    "command", ["user list", "template list", "admin limits", "admin coordinators", "admin audit", "gc", "gc status"]
+)
 async def test_nobody_else_may(ada: Person, command: str) -> None:
     outcome = await ada.codehub(*command.split(), "--json")
     assert (outcome.code, outcome.error()["problem"]["code"]) == (ExitCode.REFUSED, "scope_missing")
@@ -105,3 +107,28 @@ async def test_who_did_what_is_told(root: Person, ada: Person) -> None:
     assert [each["action"] for each in newest["items"]] == ["user.enable"]
     assert newest["next"] is not None
     assert (await root.codehub(*arguments, "--limit", "1")).stdout.endswith("There are older ones: --limit\n")
+
+
+async def test_the_collector_is_asked_for_a_round_and_tells_what_it_would_do(root: Person) -> None:
+    preview = await root.codehub("gc", "--dry-run", "--json")
+    assert set(preview.json()) == {"seen", "take", "wait", "kept", "due", "halted"}
+    assert "would go now" in (await root.codehub("gc", "--dry-run")).stdout
+    made = (await root.codehub("gc", "--json")).json()
+    assert made["asked_by"] == root.login
+    assert made["ended_at"] is not None
+    assert "nothing deleted" in (await root.codehub("gc")).stdout
+    assert "last round" in (await root.codehub("gc", "status")).stdout
+    assert root.login in (await root.codehub("gc", "rounds")).stdout
+    refused = await root.codehub("gc", "confirm")
+    assert (refused.code, refused.stderr) == (ExitCode.REFUSED, "codehub: The collector asks about nothing.\n")
+
+
+async def test_a_halted_round_is_confirmed_after_it_was_looked_at(root: Person) -> None:
+    await root.execute(
+        "INSERT INTO gc_rounds (began_at, ended_at, due, halted)"
+        " VALUES (clock_timestamp(), clock_timestamp(), 4, 'much would be deleted')"
+    )
+    assert "much would be deleted" in (await root.codehub("gc", "status")).stdout
+    assert (await root.codehub("gc", "confirm", given="n\n")).code == ExitCode.FAILED
+    assert "nothing deleted" in (await root.codehub("gc", "confirm", given="y\n")).stdout
+    assert "much would be deleted" not in (await root.codehub("gc", "status")).stdout

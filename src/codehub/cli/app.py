@@ -18,6 +18,7 @@ from codehub.cli import (
     admin,
     config,
     context,
+    gc,
     image,
     job,
     login,
@@ -35,7 +36,7 @@ PANELS = {
     "Workspaces": ("ws",),
     "Who you are": ("login", "logout", "whoami", "password", "token", "session", "context"),
     "codehub on this machine": ("up", "down", "restart", "status", "doctor", "reset"),
-    "Administration": ("user", "template", "admin"),
+    "Administration": ("user", "template", "admin", "gc"),
     "codehub on services of your own": ("serve", "migrate", "image", "job", "config"),
 }
 """The commands as `codehub --help` groups them."""
@@ -61,7 +62,7 @@ app = typer.Typer(
 )
 for commands in (
     *(workspaces, login, context, account),
-    *(stack, restart, users, templates, admin),
+    *(stack, restart, users, templates, admin, gc),
     *(serve, migrate, image, job, config),
 ):
     commands.register(app)

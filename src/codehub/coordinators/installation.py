@@ -27,11 +27,11 @@ from codehub.coordinators.ticker import Rhythm, Ticker
 from codehub.coordinators.ttl_runner import TtlRunner
 from codehub.coordinators.workspace_controller import WorkspaceController
 from codehub.decide.idle import IdlePolicy
-from codehub.decide.orphans import CollectPolicy
 from codehub.decide.retry import RetryPolicy
 from codehub.job.order import Proof
 from codehub.model.states import Operation
 from codehub.runtimes.protocols import Runtime
+from codehub.settings.collecting import collect_policy
 from codehub.settings.groups import ArchiveConfig, AuthConfig, CoordinatorConfig, ReconcilerConfig, RetentionConfig
 from codehub.store.collector import PostgresCollector
 from codehub.store.engine import single
@@ -171,15 +171,6 @@ def _collector(parts: Parts, watch: BackupWatch) -> GcRunner:
         open_book=open_book,
         elapsed=clock.elapsed,
         metrics=parts.metrics,
-    )
-
-
-def collect_policy(archive: ArchiveConfig, retention: RetentionConfig) -> CollectPolicy:
-    return CollectPolicy(
-        grace=timedelta(seconds=archive.gc_grace_seconds),
-        max_share=archive.gc_max_share,
-        generations=archive.generations,
-        undelete_window=timedelta(seconds=retention.undelete_seconds),
     )
 
 

@@ -3,13 +3,13 @@
 from datetime import timedelta
 
 from codehub.decide.orphans import CollectPolicy
-from codehub.settings.load import Settings
+from codehub.settings.groups import ArchiveConfig, RetentionConfig
 
 
-def collect_policy(settings: Settings) -> CollectPolicy:
+def collect_policy(archive: ArchiveConfig, retention: RetentionConfig) -> CollectPolicy:
     return CollectPolicy(
-        grace=timedelta(seconds=settings.archive.gc_grace_seconds),
-        max_share=settings.archive.gc_max_share,
-        generations=settings.archive.generations,
-        undelete_window=timedelta(seconds=settings.retention.undelete_seconds),
+        grace=timedelta(seconds=archive.gc_grace_seconds),
+        max_share=archive.gc_max_share,
+        generations=archive.generations,
+        undelete_window=timedelta(seconds=retention.undelete_seconds),
     )

@@ -1,6 +1,7 @@
 """Which installation this is."""
 
 from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from codehub.store.engine import single
 from codehub.store.tables import installation
@@ -11,7 +12,11 @@ async def installation_id(database_url: str) -> str:
     engine = single(database_url, "codehub identity")
     try:
         async with engine.connect() as connection:
-            found = (await connection.execute(select(installation.c.id))).scalar_one()
-            return str(found.hex)
+            return await this_installation(connection)
     finally:
         await engine.dispose()
+
+
+async def this_installation(connection: AsyncConnection) -> str:
+    found = (await connection.execute(select(installation.c.id))).scalar_one()
+    return str(found.hex)

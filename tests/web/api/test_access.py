@@ -86,6 +86,12 @@ ROUTES = {
     ("DELETE", f"{API}/admin/templates/{{template_id}}"): Route(Need.ADMIN),
     ("GET", f"{API}/admin/coordinators"): Route(Need.ADMIN),
     ("GET", f"{API}/admin/limits"): Route(Need.ADMIN),
+    ("GET", f"{API}/admin/gc"): Route(Need.ADMIN),
+    ("GET", f"{API}/admin/gc/rounds"): Route(Need.ADMIN),
+    ("GET", f"{API}/admin/gc/rounds/{{round_id}}"): Route(Need.ADMIN),
+    ("POST", f"{API}/admin/gc/rounds"): Route(Need.ADMIN),
+    ("GET", f"{API}/admin/gc/preview"): Route(Need.ADMIN),
+    ("POST", f"{API}/admin/gc/confirm"): Route(Need.ADMIN, {"alarm": "round_halted"}),
     ("GET", "/metrics"): Route(Need.ADMIN),
     ("POST", f"{API}/auth/logout"): Route(Need.READ),
     ("POST", f"{API}/auth/login"): Route(Need.NOTHING, {"login": "nobody", "password": "x" * 20}),
@@ -128,6 +134,7 @@ class World:
             "api_tokens",
             "workspace_events",
             "audit_log",
+            "gc_rounds",
             "archives",
         )
         kept = "- 'last_used_at' - 'expires_at'"  # using a session moves these
@@ -157,6 +164,7 @@ async def world(people: People, pool: asyncpg.Pool) -> World:
         "user_id": (await people.user("removable")).id,
         "session_id": (await people.session(owner)).id,
         "token_id": (await people.token(owner)).id,
+        "round_id": await pool.fetchval("INSERT INTO gc_rounds DEFAULT VALUES RETURNING id"),
     }
     return world
 

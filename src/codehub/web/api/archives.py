@@ -85,7 +85,8 @@ async def _shown(request: Request, connection: AsyncConnection, workspace: Works
     archives = await generations.archives_of(connection, workspace)
     others = [each for each in await generations.concerned(connection, archives) if each.id != workspace.id]
     known = [_generation(each) for each in archives]
-    policy, now = collect_policy(parts_of(request).settings), clock.now()
+    settings, now = parts_of(request).settings, clock.now()
+    policy = collect_policy(settings.archive, settings.retention)
     return [
         {
             "id": each.id,

@@ -8,6 +8,7 @@ from codehub.web.api import (
     account,
     admin_audit,
     admin_coordinators,
+    admin_gc,
     admin_limits,
     admin_templates,
     admin_users,
@@ -50,6 +51,7 @@ routers: list[APIRouter] = [
     admin_templates.router,
     admin_coordinators.router,
     admin_limits.router,
+    admin_gc.router,
 ]
 
 
