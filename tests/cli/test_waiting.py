@@ -76,9 +76,6 @@ async def test_only_what_is_in_error_is_recovered(ada: Person) -> None:
     await ada.codehub("ws", "create", "garden", "--no-start", "--wait")
     outcome = await ada.codehub("ws", "recover", "garden", "--json")
     assert (outcome.code, outcome.error()["problem"]["code"]) == (ExitCode.REFUSED, "not_in_error")
-    asked = await ada.codehub("ws", "recover", "garden", "--start-empty", given="n\n")
-    assert asked.code == ExitCode.FAILED
-    assert "Give up the lost files of garden?" in asked.stderr
 
 
 async def test_a_time_that_is_over_leaves_the_wish(ada: Person) -> None:
