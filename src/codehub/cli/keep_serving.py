@@ -10,14 +10,12 @@ from codehub import clock
 from codehub.errors import CodehubError
 from codehub.settings import Settings
 from codehub.stack.account import current_account
-from codehub.stack.assemble import replica
+from codehub.stack.answering import Answerers, Answering, answerers
 from codehub.stack.data_folder import DataFolder
 from codehub.stack.parts import Kept, PartStatus
 from codehub.stack.public import url_of
-from codehub.stack.replicas import Replicas
 from codehub.stack.restarts import Restarts
 from codehub.stack.running import hold_lock, write_state
-from codehub.stack.serve import Serve
 
 
 def keep_serving(settings: Settings, listener: socket.socket) -> None:
@@ -27,22 +25,22 @@ def keep_serving(settings: Settings, listener: socket.socket) -> None:
     folder.prepare()
 
     async def keep() -> None:
-        serve = replica(folder, folder.account, listener, sockets, settings.environment())
-        await _Keeper(folder, serve, settings.codehub.replicas).run()
+        environment = settings.environment()
+        await _Keeper(folder, answerers(settings, folder, folder.account, listener, sockets, environment)).run()
 
     with hold_lock(folder), folder.sockets() as sockets:
         asyncio.run(keep())
 
 
 class _Keeper:
-    def __init__(self, folder: DataFolder, serve: Serve, count: int) -> None:
+    def __init__(self, folder: DataFolder, made_after: Answerers) -> None:
         self._folder = folder
-        self._url = url_of(serve.listener)
+        self._url = url_of(made_after.listener)
         self._since = clock.now()
         self._ready = False
         self._stop = asyncio.Event()
         self._hurry = asyncio.Event()
-        self._replicas = Replicas(serve, count, self._changed, hurry=self._hurry)
+        self._answering = Answering(made_after, self._changed, hurry=self._hurry)
         self._restarts = Restarts(self._roll, self._write_state)
         self._tasks = asyncio.TaskGroup()
 
@@ -59,14 +57,14 @@ class _Keeper:
             failure = working.result() if working.done() else None
             for task in (working, stopping):
                 task.cancel()
-            await asyncio.gather(*(part.stop() for part in self._replicas.parts))
+            await self._answering.stop()
         if failure is not None:
             raise failure
 
     async def _work(self) -> CodehubError:
         """Start and restart; returns only if there is nothing to go on with."""
         try:
-            await self._replicas.start(self._begin)
+            await self._answering.start(self._begin)
         except CodehubError as error:
             return error
         self._ready = True
@@ -78,7 +76,7 @@ class _Keeper:
         self._tasks.create_task(part.run())
 
     async def _roll(self) -> None:
-        await self._replicas.roll(self._begin)
+        await self._answering.roll(self._begin)
 
     def _asked_to_stop(self) -> None:
         if self._stop.is_set():
@@ -91,5 +89,5 @@ class _Keeper:
             typer.echo(f"  {after.name} {after.state}{f': {after.detail}' if after.detail else ''}")
 
     def _write_state(self) -> None:
-        statuses = [part.status for part in self._replicas.parts]
+        statuses = [part.status for part in self._answering.parts]
         write_state(self._folder, self._since, self._url, statuses, self._restarts.told, ready=self._ready)

@@ -5,8 +5,7 @@ import os
 import signal
 import socket
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from codehub.settings import Settings
     from codehub.web.app import Dependencies
 
-ROLES = ("api", "coordinators")
+ROLES = ("api", "coordinators", "proxy")
 
 
 def register(app: typer.Typer) -> None:
@@ -32,12 +31,20 @@ def serve(
     own_socket: Annotated[
         Path | None, typer.Option(help="A unix socket to be made on which this process alone answers.")
     ] = None,
+    behind_front_door: Annotated[
+        bool, typer.Option("--behind-front-door", help="Answer on the own socket only, for the role proxy.")
+    ] = False,
+    api_sockets: Annotated[
+        Path | None, typer.Option(help="For the role proxy: the folder with the own sockets of the role api.")
+    ] = None,
 ) -> None:
     """Answer requests until asked to end, then finish those under way. For services that are run elsewhere.
 
     SIGTERM lets connections that are idle bring one more request; SIGINT does not wait for them.
 
-    Example: codehub serve --roles api --listen 0.0.0.0:8080
+    Without roles it keeps all of them running as children: the front door on the address, the others behind it.
+
+    Example: codehub serve --listen 0.0.0.0:8080
     """
     from codehub.settings import Settings
     from codehub.telemetry import logs
@@ -46,12 +53,18 @@ def serve(
     wanted = _known(roles)
     settings = Settings.load()
     logs.configure(settings.codehub.log_level, settings.codehub.log_format)
-    listener = _inherited(fd) if fd is not None else _own(listen or settings.codehub.listen)
+    listener = None
+    if not behind_front_door:
+        listener = _inherited(fd) if fd is not None else _own(listen or settings.codehub.listen)
+    elif own_socket is None:
+        raise typer.BadParameter("Say which one, with --own-socket.", param_hint="--behind-front-door")
     dependencies = _dependencies(settings)
     asyncio.run(refuse_what_waiting_will_not_mend(dependencies))
-    if wanted:
+    if "proxy" in wanted:
+        _open_door(settings, dependencies, listener, own_socket, api_sockets)
+    elif wanted:
         _answer(settings, dependencies, listener, own_socket, coordinates="coordinators" in wanted)
-    else:
+    elif listener is not None:
         from codehub.cli.keep_serving import keep_serving
 
         keep_serving(settings, listener)
@@ -61,6 +74,8 @@ def _known(roles: str) -> set[str]:
     wanted = {role.strip() for role in roles.split(",")} if roles else set()
     for role in sorted(wanted - set(ROLES)):
         raise typer.BadParameter(f"{role!r} is no role; there is: {', '.join(ROLES)}.", param_hint="--roles")
+    if "proxy" in wanted and len(wanted) > 1:
+        raise typer.BadParameter("proxy needs a process of its own: nothing may delay visitors.", param_hint="--roles")
     return wanted
 
 
@@ -121,10 +136,31 @@ def _own(address: str) -> socket.socket:
     return listen(host, port)
 
 
+def _open_door(
+    settings: "Settings",
+    dependencies: "Dependencies",
+    listener: socket.socket | None,
+    own_socket: Path | None,
+    api_sockets: Path | None,
+) -> None:
+    """One process of the front door. Its name stays the same from life to life, as its socket's does."""
+    from codehub.proxy.role import FrontDoorRole
+    from codehub.web.own_socket import reached_alone
+
+    if listener is None or api_sockets is None:
+        raise typer.BadParameter("The role proxy needs an address and --api-sockets.", param_hint="--roles")
+    called = own_socket.name.split(".")[0] if own_socket is not None else "proxy"
+    role = FrontDoorRole(
+        settings, dependencies.database_url, dependencies.redis_url, api_sockets, f"{socket.gethostname()}:{called}"
+    )
+    with reached_alone(own_socket) if own_socket is not None else nullcontext() as alone:
+        role.run(listener, alone)
+
+
 def _answer(
     settings: "Settings",
     dependencies: "Dependencies",
-    listener: socket.socket,
+    listener: socket.socket | None,
     own_socket: Path | None,
     *,
     coordinates: bool,
@@ -155,24 +191,5 @@ def _answer(
     # Once it has ended well, uvicorn sends itself the signal again, for whoever handled it before: nobody, all is done.
     for ending in (signal.SIGTERM, signal.SIGINT):
         signal.signal(ending, signal.SIG_IGN)
-    with _reached_alone(own_socket) as alone:
-        DrainingServer(app, process.drain, alone).run(sockets=[listener])
+    DrainingServer(app, process.drain, own_socket).run(sockets=[listener] if listener is not None else [])
     traces.close()
-
-
-@contextmanager
-def _reached_alone(path: Path | None) -> Iterator[socket.socket | None]:
-    """A socket for whoever means this process and none of its siblings: the one who keeps it alive, and they."""
-    if path is None:
-        yield None
-        return
-    path.unlink(missing_ok=True)  # of an earlier life, which was killed
-    with socket.socket(socket.AF_UNIX) as alone:
-        alone.bind(str(path))
-        path.chmod(0o600)
-        alone.listen()
-        alone.setblocking(False)
-        try:
-            yield alone
-        finally:
-            path.unlink(missing_ok=True)

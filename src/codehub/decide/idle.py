@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from codehub.decide.origins import Origins
 from codehub.model.shown import ShownWorkspace
 from codehub.model.states import Desired, Operation, Phase
 from codehub.model.workspace import Workspace
@@ -21,6 +22,8 @@ class IdlePolicy:
     """How late activity may arrive. Nobody is expired by an activity that is still on its way."""
     undelete_window: timedelta = timedelta(0)
     """How long a deleted one can be brought back: no idle time, but told in the same sentences."""
+    origins: Origins | None = None
+    """Where people open workspaces: told beside it. None where no front door is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,13 @@ class Origins:
     def shared_host(self) -> str | None:
         return urlsplit(self.shared).hostname if self.shared is not None else None
 
+    @property
+    def cookie_prefix(self) -> str:
+        """Of what is set on a workspace's origin: with it, no page of another origin can set the same."""
+        if not self.is_secure:
+            return ""
+        return "__Secure-" if self.shared is not None else "__Host-"
+
     def of(self, workspace_id: UUID) -> str:
         """The origin that its pages have in a browser."""
         if self.shared is not None:

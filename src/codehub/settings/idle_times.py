@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from codehub.decide.idle import IdlePolicy
 from codehub.settings.load import Settings
+from codehub.settings.origins import origins
 
 
 def idle_policy(settings: Settings) -> IdlePolicy:
@@ -15,4 +16,5 @@ def idle_policy(settings: Settings) -> IdlePolicy:
         archive_ceiling_seconds=ttl.archive_ceiling_seconds,
         flush_interval=timedelta(seconds=settings.activity.flush_interval),
         undelete_window=timedelta(seconds=settings.retention.undelete_seconds),
+        origins=origins(settings.codehub, settings.proxy),
     )

@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDi
 
 from codehub.errors import ConfigurationError
 from codehub.settings import groups, proxy_groups, telemetry_groups
-from codehub.settings.origins import refuse_shared_host
+from codehub.settings.origins import refuse_shared_host, refuse_tls_without_address
 from codehub.settings.variables import Layer, Variable, from_dotenv, from_environment, from_toml
 
 DATA_DIR = "CODEHUB_DATA_DIR"
@@ -148,6 +148,7 @@ class Settings(BaseSettings):
                     f"{first.name} may be at most {most}{second.name}, {rule.why}.",
                 )
         refuse_shared_host(self.codehub, self.proxy)
+        refuse_tls_without_address(self.codehub, self.proxy)
         if self.archive.s3_endpoint and not self.archive_url.startswith("s3://"):
             raise ConfigurationError(
                 "ARCHIVE_S3_ENDPOINT is set, but ARCHIVE_URL is not of the form s3://bucket/prefix.",

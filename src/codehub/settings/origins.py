@@ -27,6 +27,15 @@ def refuse_shared_host(codehub: CodehubConfig, proxy: ProxyConfig) -> None:
         )
 
 
+def refuse_tls_without_address(codehub: CodehubConfig, proxy: ProxyConfig) -> None:
+    """Cookies are for https only where the public address says so."""
+    if proxy.certificate is not None and not (codehub.public_url or "").startswith("https:"):
+        raise ConfigurationError(
+            "PROXY_CERTIFICATE is set, but CODEHUB_PUBLIC_URL is no https address.",
+            "Set CODEHUB_PUBLIC_URL to where people reach codehub.",
+        )
+
+
 def _listened(codehub: CodehubConfig) -> str:
     host, port = codehub.listen_address
     host = ANYWHERE.get(host, host)

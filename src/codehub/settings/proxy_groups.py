@@ -1,5 +1,7 @@
 """Settings of the front door."""
 
+import os
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -27,5 +29,20 @@ class ProxyConfig(Group):
         int | None, Field(ge=1, le=64), Words(allowed="a whole number from 1 to 64", unset="one for each processor")
     ] = None
     """Processes that share the public address."""
+    certificate: Annotated[
+        Annotated[Path, AfterValidator(addresses.absolute_path)] | None,
+        Words(allowed="an absolute path", unset="no TLS of its own"),
+    ] = None
+    """A file with the certificate and those that lead to it, in PEM: visitors then come over TLS, with HTTP/1.1. Where
+    a proxy in front terminates TLS, leave it out."""
+    key: Annotated[
+        Annotated[Path, AfterValidator(addresses.absolute_path)] | None,
+        Words(allowed="an absolute path", unset="in the file of the certificate"),
+    ] = None
+    """The certificate's private key."""
     away_seconds: Seconds = 900
     """While PostgreSQL does not answer, whoever was let in before can go on in workspaces that run, for this long."""
+
+    @property
+    def count(self) -> int:
+        return self.processes or len(os.sched_getaffinity(0))

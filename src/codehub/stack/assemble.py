@@ -8,13 +8,13 @@ from pathlib import Path
 from codehub.errors import ConfigurationError
 from codehub.settings import Settings
 from codehub.stack import binaries
-from codehub.stack.account import Account, current_account
+from codehub.stack.account import current_account
+from codehub.stack.answering import Answerers, answerers
 from codehub.stack.credentials import Credentials, load_credentials
 from codehub.stack.data_folder import DataFolder
 from codehub.stack.postgres import Postgres
 from codehub.stack.seaweedfs import URL as SEAWEEDFS_URL
 from codehub.stack.seaweedfs import SeaweedFS, remembered_ports
-from codehub.stack.serve import Serve
 from codehub.stack.valkey import Valkey
 
 
@@ -32,8 +32,7 @@ class Stack:
     archive_url: str
     makes_archive_folder: bool  # an archive store that an operator names must be there already
     archive_access: Mapping[str, str | None] = field(repr=False)
-    serve: Serve
-    replicas: int
+    answerers: Answerers
 
 
 def assemble(settings: Settings, folder: DataFolder, listener: socket.socket, sockets: Path, *, s3: bool) -> Stack:
@@ -53,7 +52,6 @@ def assemble(settings: Settings, folder: DataFolder, listener: socket.socket, so
         "ARCHIVE_URL": archive_url,
         **{f"ARCHIVE_{name.upper()}": value for name, value in access.items() if value is not None},
     }
-    serve = replica(folder, current_account(), listener, sockets, spelled_out)
     return Stack(
         folder=folder,
         listener=listener,
@@ -65,16 +63,8 @@ def assemble(settings: Settings, folder: DataFolder, listener: socket.socket, so
         archive_url=archive_url,
         makes_archive_folder=settings.archive.url is None and seaweedfs is None,
         archive_access=access,
-        serve=serve,
-        replicas=settings.codehub.replicas,
+        answerers=answerers(settings, folder, current_account(), listener, sockets, spelled_out),
     )
-
-
-def replica(
-    folder: DataFolder, account: Account, listener: socket.socket, sockets: Path, settings: Mapping[str, str]
-) -> Serve:
-    """What answers on the listener: the pattern that each replica is made after."""
-    return Serve("serve", folder.path, account, listener, sockets / "serve.sock", settings, folder.logs / "serve.log")
 
 
 def _postgres(folder: DataFolder, sockets: Path, credentials: Credentials) -> Postgres:

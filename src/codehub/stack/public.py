@@ -31,6 +31,12 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
+def listened_on(listener: socket.socket) -> str:
+    """The address that it is bound to, as it is written in settings."""
+    host, port = listener.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def url_of(listener: socket.socket) -> str:
     """Where a browser on this machine finds it."""
     host, port = reachable_address(listener)

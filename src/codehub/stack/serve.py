@@ -1,4 +1,5 @@
-"""The API as a child of the supervisor, answering on a socket that the supervisor owns."""
+"""What answers people, as children of the supervisor: the front door on the public socket, which the supervisor owns,
+and the API behind it."""
 
 import asyncio
 import os
@@ -21,7 +22,10 @@ class Serve:
     name: str
     folder: Path
     account: Account
-    listener: socket.socket
+    options: Sequence[str]
+    """Which roles it has, and what those need."""
+    listener: socket.socket | None
+    """The public socket, for those who answer there."""
     own_socket: Path
     """Where this life alone is reached: on the listener any of the replicas may answer."""
     settings: Mapping[str, str] = field(repr=False)
@@ -35,15 +39,16 @@ class Serve:
 
     @property
     def inherited(self) -> Sequence[int]:
-        return (self.listener.fileno(),)
+        return (self.listener.fileno(),) if self.listener is not None else ()
 
     def prepare(self) -> None:
-        """Nothing: what it needs, the parts before it have made."""
+        """Nothing of its own but the folder of its socket: all else, the parts before it have made."""
+        self.own_socket.parent.mkdir(mode=0o700, exist_ok=True)
 
     def argv(self) -> Sequence[str]:
         command = Path(sysconfig.get_path("scripts")) / "codehub"
-        sockets = ["--fd", str(self.listener.fileno()), "--own-socket", str(self.own_socket)]
-        return [str(command), "serve", "--roles", "api,coordinators", *sockets]
+        public = ["--fd", str(self.listener.fileno())] if self.listener is not None else ["--behind-front-door"]
+        return [str(command), "serve", *self.options, *public, "--own-socket", str(self.own_socket)]
 
     def environment(self) -> Mapping[str, str]:
         """The person's own, with every setting spelled out: the child must not read another `.env` than its parent."""

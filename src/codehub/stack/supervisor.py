@@ -17,10 +17,10 @@ from codehub.archives.open import ensure_bucket, open_store
 from codehub.errors import CodehubError, ServiceError
 from codehub.settings.variables import hide_passwords
 from codehub.stack import logs
+from codehub.stack.answering import Answering
 from codehub.stack.assemble import Stack
 from codehub.stack.parts import External, Kept, PartStatus
 from codehub.stack.public import url_of
-from codehub.stack.replicas import Replicas
 from codehub.stack.restarts import Restarts
 from codehub.stack.running import write_state
 from codehub.telemetry.health import check_archive_store, check_database, check_redis
@@ -49,7 +49,7 @@ class Supervisor:
         self._stop = asyncio.Event()
         self._hurry = asyncio.Event()
         self._services: list[Kept | External] = []
-        self._replicas = Replicas(stack.serve, stack.replicas, self._changed, hurry=self._hurry)
+        self._answering = Answering(stack.answerers, self._changed, hurry=self._hurry)
         self._restarts = Restarts(self._roll, self._write_state)
         self._tasks = asyncio.TaskGroup()
 
@@ -85,7 +85,7 @@ class Supervisor:
         await asyncio.gather(database.started, redis.started)
         with _told_as_service_error("The database could not be given its schema"):
             await self._bring_schema()
-        await self._replicas.start(self._begin)
+        await self._answering.start(self._begin)
         with _told_as_service_error("The first administrator could not be created"):
             password = await self._first_administrator()
         self._ready = True
@@ -95,7 +95,7 @@ class Supervisor:
 
     async def _end(self) -> None:
         """What answers goes first, then the services that it stood on."""
-        await asyncio.gather(*(replica.stop() for replica in self._replicas.parts))
+        await self._answering.stop()
         for part in reversed(self._services):
             await part.stop()
 
@@ -103,7 +103,7 @@ class Supervisor:
         self._tasks.create_task(part.run())
 
     async def _roll(self) -> None:
-        await self._replicas.roll(self._begin)
+        await self._answering.roll(self._begin)
 
     def _database(self) -> Kept | External:
         if self._stack.postgres is not None:
@@ -163,7 +163,7 @@ class Supervisor:
 
     def _write_state(self) -> None:
         """Tell `codehub status`. Where that fails, as on a full disk, what runs must go on running."""
-        statuses = [part.status for part in (*self._services, *self._replicas.parts)]
+        statuses = [part.status for part in (*self._services, *self._answering.parts)]
         url, restarts = url_of(self._stack.listener), self._restarts.told
         try:
             write_state(self._stack.folder, self._since, url, statuses, restarts, ready=self._ready)

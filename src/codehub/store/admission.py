@@ -58,12 +58,21 @@ async def take_place(connection: AsyncConnection, workspace_id: UUID, owner_user
     The workspace's own row is locked before, if at all: in the other order two wishes could wait for each other."""
     await connection.execute(_TURN, {"key": _KEY})
     # A statement of its own: it sees what was committed while the turn was waited for.
+    refused = await would_be_refused(connection, workspace_id, owner_user_id, limits)
+    if refused is not None:
+        raise refused
+
+
+async def would_be_refused(
+    connection: AsyncConnection, workspace_id: UUID, owner_user_id: UUID, limits: Limits
+) -> LimitReached | None:
+    """Why there is no place for it at the moment; None where there is one, which somebody else may take."""
     found = (await connection.execute(_PLACES, {"owner": owner_user_id})).one()
     own = tuple(map(Running, found.ids or (), found.names or ()))
     per_user = limits.per_user if found.own_limit is None else found.own_limit
     outcome = admit(workspace_id, [each.id for each in own], found.in_all, Limits(per_user, limits.in_all))
     match outcome:
         case Admitted():
-            return
+            return None
         case Refused():
-            raise LimitReached(outcome, own)
+            return LimitReached(outcome, own)

@@ -21,6 +21,7 @@ class NewCode:
     secret: str = field(repr=False)
     purpose: str
     detail: Mapping[str, Any]
+    lasts: timedelta = LASTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ async def make_code(connection: AsyncConnection, new: NewCode) -> None:
         "user_id": new.user_id,
         "purpose": new.purpose,
         "detail": dict(new.detail),
-        "lasts": LASTS,
+        "lasts": new.lasts,
     }
     await connection.execute(_MAKE, values)
 

@@ -1,5 +1,6 @@
 """Visits: a browser's right to one workspace, handed over from its session by a code that is used once."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -26,7 +27,7 @@ _ENTER = """
     INSERT INTO visits (secret_hash, session_id, workspace_id)
     SELECT $4, sessions.id, $2
     FROM used JOIN sessions ON sessions.id = CAST(detail ->> 'session_id' AS uuid) AND sessions.user_id = used.user_id
-    WHERE good AND detail ->> 'workspace_id' = CAST($2 AS text) AND detail ->> 'challenge' = $3
+    WHERE good AND detail ->> 'workspace_id' = CAST($2 AS text) AND detail ->> 'challenge' = ANY ($3::text[])
     RETURNING id
 """
 _VISIT = """
@@ -53,10 +54,10 @@ class Visit:
     expires_at: datetime
 
 
-async def enter(reads: Reads, code: str, challenge: str, workspace_id: UUID, secret: str) -> bool:
+async def enter(reads: Reads, code: str, challenges: Collection[str], workspace_id: UUID, secret: str) -> bool:
     """Begin a visit under this secret. False where the code is unknown, used or too old, or made for another workspace
     or another browser."""
-    arguments = (hashed(code), workspace_id, challenge, hashed(secret), PURPOSE, MOST - 1)
+    arguments = (hashed(code), workspace_id, list(challenges), hashed(secret), PURPOSE, MOST - 1)
     return await reads.fetchval(_ENTER, *arguments) is not None
 
 

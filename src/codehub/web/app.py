@@ -26,11 +26,12 @@ from codehub.web import health, home, metrics, problems
 from codehub.web.api import routes as api
 from codehub.web.body_limit import BodyLimit
 from codehub.web.drain import Drain, Draining
+from codehub.web.front_door import BehindFrontDoor
 from codehub.web.headers import SecurityHeaders
 from codehub.web.hosts import KnownHosts
 from codehub.web.long_answers import LongAnswers
 from codehub.web.measured import Measured
-from codehub.web.pages import cli_login, login
+from codehub.web.pages import choices, cli_login, in_place, login, opening
 from codehub.web.parts import opened
 from codehub.web.process import Process
 from codehub.web.request_ids import RequestIds
@@ -115,7 +116,8 @@ def create_app(
     app.include_router(metrics.routes(process.metrics.registry, process.siblings, settings.metrics.token))
     app.include_router(home.routes(readiness))
     app.include_router(login.router)
-    app.include_router(cli_login.router)
+    for page in (cli_login, opening, choices, in_place):
+        app.include_router(page.router)
     if coordinators is not None:
         process.metrics.registry.register(CoordinatorReadings(lambda: coordinators.reports))
         app.include_router(health.coordinator_routes(coordinators))
@@ -129,6 +131,7 @@ def _guards(config: CodehubConfig) -> Iterator[Middleware]:
     yield Middleware(BodyLimit)
     if config.trusted_proxies:
         yield Middleware(ProxyHeadersMiddleware, trusted_hosts=config.trusted_proxies)
+    yield Middleware(BehindFrontDoor)
     if config.public_url is not None:
         yield Middleware(KnownHosts, public_url=config.public_url)
     yield Middleware(ShortWay)

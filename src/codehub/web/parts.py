@@ -14,8 +14,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from codehub.archives.object_store import ObjectStore
 from codehub.bus.connect import connect
 from codehub.bus.live_notes import LiveNotes
+from codehub.decide.origins import Origins
 from codehub.settings import Settings
 from codehub.settings.idle_times import idle_policy
+from codehub.settings.origins import origins
 from codehub.store.away import FOREIGN
 from codehub.store.callers import watermark
 from codehub.store.engine import pool
@@ -45,6 +47,7 @@ class Parts:
     runtime: RuntimeAccess
     archives: ObjectStore
     downloads: Downloads
+    origins: Origins
 
 
 @asynccontextmanager
@@ -80,6 +83,7 @@ async def opened(settings: Settings, database_url: str, redis_url: str, archives
                     runtime=runtime,
                     archives=archives,
                     downloads=Downloads(),
+                    origins=origins(settings.codehub, settings.proxy),
                 )
             finally:
                 ending.set()

@@ -10,6 +10,8 @@ import socket
 import struct
 import termios
 from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -20,6 +22,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from codehub.clock import elapsed
 from codehub.web.drain import Drain
+from codehub.web.own_socket import reached_alone
 
 log = structlog.get_logger(__name__)
 
@@ -38,8 +41,8 @@ class DrainingServer(uvicorn.Server):
     """SIGTERM drains: nothing is accepted any more, requests under way are answered, idle connections are given time
     for one more, which tells them to go. SIGINT, or a second signal, gives idle ones no time."""
 
-    def __init__(self, app: FastAPI, drain: Drain, alone: socket.socket | None = None) -> None:
-        """`alone` is a unix socket on which it answers beside the public ones."""
+    def __init__(self, app: FastAPI, drain: Drain, alone: Path | None = None) -> None:
+        """`alone` is where it makes a unix socket when it is ready, and takes it away as soon as it is to end."""
         super().__init__(
             uvicorn.Config(
                 app,
@@ -55,13 +58,14 @@ class DrainingServer(uvicorn.Server):
         self._drain = drain
         self._alone = alone
         self._hurries = False
+        self._exits = ExitStack()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         _spare_what_stays()
         if self._alone is not None:
-            loop = asyncio.get_running_loop()
-            self.servers.append(await loop.create_unix_server(self._connected, sock=self._alone))
+            own = self._exits.enter_context(reached_alone(self._alone))
+            self.servers.append(await asyncio.get_running_loop().create_unix_server(self._connected, sock=own))
 
     def _connected(self) -> HttpToolsProtocol:
         return HttpToolsProtocol(self.config, self.server_state, self.lifespan.state)
@@ -73,6 +77,7 @@ class DrainingServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for server in self.servers:
             server.close()
+        self._exits.close()
         for listener in sockets or []:
             listener.close()
         self._drain.begin()

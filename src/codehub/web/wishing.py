@@ -45,6 +45,8 @@ class Wishing:
     request: HttpRequest
     caller: Caller
     connection: AsyncConnection
+    reason: str = "owner"
+    """Why, where they wish it for what is their own."""
 
     async def found(self, workspace_id: UUID, *, deleted: bool = False) -> Workspace:
         """The caller's own, or for an administrator anybody's; nobody else changes it meanwhile."""
@@ -125,15 +127,13 @@ class Wishing:
         await self._tell(action, workspace.id, workspace.name, **detail)
 
     async def _take_place(self, workspace_id: UUID, owner_user_id: UUID) -> None:
-        config = parts_of(self.request).settings.limits
-        limits = Limits(config.max_running_per_user, config.max_running_global)
         try:
-            await take_place(self.connection, workspace_id, owner_user_id, limits)
+            await take_place(self.connection, workspace_id, owner_user_id, limits_of(self.request))
         except LimitReached as reached:
             raise TooManyRunning(reached) from None
 
     def _because(self, owner_user_id: UUID) -> Because:
-        return Because("owner" if owner_user_id == self.caller.user_id else "admin", self.caller.login)
+        return Because(self.reason if owner_user_id == self.caller.user_id else "admin", self.caller.login)
 
     async def _tell(self, action: str, workspace_id: UUID, name: str, **detail: object) -> None:
         actor = actor_of(self.request, self.caller)
@@ -142,3 +142,9 @@ class Wishing:
 
 def _told(archive: Archive) -> dict[str, object]:
     return {"archive_id": str(archive.id), "number": archive.number}
+
+
+def limits_of(request: HttpRequest) -> Limits:
+    """How many may run, for those without a limit of their own."""
+    config = parts_of(request).settings.limits
+    return Limits(config.max_running_per_user, config.max_running_global)

@@ -1,7 +1,9 @@
 """The login page, for browsers with and without JavaScript."""
 
+import re
 from typing import Annotated
 from urllib.parse import urlencode
+from uuid import UUID
 
 from fastapi import APIRouter, Form, Request
 from starlette.responses import RedirectResponse, Response
@@ -15,13 +17,15 @@ from codehub.web.problems import NotLoggedIn
 
 router = APIRouter(include_in_schema=False)
 
+_OPENS = re.compile(r"/open/([0-9a-f]{32})\?")
+
 
 @router.get("/login")
 async def show_login(request: Request, next: str = "/") -> Response:  # noqa: A002 (what the address calls it)
     try:
         await parts_of(request).callers.identify(request)
     except NotLoggedIn:
-        return form_page("login.html", login="", trouble="", next=local(next))
+        return form_page("login.html", also_to=_leads_to(request, next), login="", trouble="", next=local(next))
     return RedirectResponse(local(next), 303)
 
 
@@ -37,7 +41,8 @@ async def send_login(
     try:
         logged_in = await logins.log_in(request, login, password)
     except (WrongCredentials, AccountDisabled, TooManyAttempts) as refusal:
-        page = form_page("login.html", refusal.status, login=login, trouble=refusal.detail, next=local(next))
+        said = {"login": login, "trouble": refusal.detail, "next": local(next)}
+        page = form_page("login.html", refusal.status, also_to=_leads_to(request, next), **said)
         page.headers.update(refusal.headers or {})
         return page
     response = RedirectResponse(local(next), 303)
@@ -48,6 +53,12 @@ async def send_login(
 def login_address(following: str) -> str:
     """Where to send somebody who has to log in first, and then go on there."""
     return f"/login?{urlencode({'next': following})}"
+
+
+def _leads_to(request: Request, following: str) -> str:
+    """The origin that somebody goes on to who logs in to open a workspace."""
+    found = _OPENS.match(following)
+    return parts_of(request).origins.of(UUID(found[1])) if found is not None else ""
 
 
 def local(address: str) -> str:

@@ -1,0 +1,64 @@
+// Wakes the workspace when somebody looks at this page, shows how far it is, and gives way to it when it runs.
+"use strict";
+
+const page = document.getElementById("waking");
+const summary = document.getElementById("summary");
+const detail = document.getElementById("detail");
+const bar = document.getElementById("progress");
+const desk = page.dataset.desk;
+// Where it should run but does not answer, the database is ahead of what can be seen: to hurry would only flicker.
+const PAUSE = page.dataset.unreachable === "yes" ? 1500 : 0;
+
+let isWoken = page.dataset.asleep === "no";
+document.getElementById("wake").hidden = true;
+
+function again(milliseconds) {
+  setTimeout(() => location.reload(), milliseconds);
+}
+
+// A tab that a browser restores in the background is nobody's wish.
+async function wake() {
+  if (isWoken || document.visibilityState !== "visible") return;
+  isWoken = true;
+  try {
+    const answer = await fetch(`${desk}/wake`, { method: "POST", headers: { Accept: "application/json" } });
+    if (!answer.ok) again(answer.status === 429 || answer.status === 409 ? 0 : 2000);
+  } catch {
+    isWoken = false;
+    setTimeout(wake, 2000);
+  }
+}
+
+function megabytes(bytes) {
+  return `${(bytes / 1e6).toFixed(bytes < 1e8 ? 1 : 0)} MB`;
+}
+
+function show(state) {
+  summary.textContent = state.summary;
+  if (state.bytes !== null && state.total) {
+    bar.max = state.total;
+    bar.value = state.bytes;
+    const left = state.eta === null ? "" : `, about ${Math.ceil(state.eta)} s left`;
+    detail.textContent = `${megabytes(state.bytes)} of ${megabytes(state.total)}${left}`;
+  } else {
+    bar.removeAttribute("value");
+    detail.textContent = "This page turns into your workspace by itself.";
+  }
+}
+
+function follow() {
+  const events = new EventSource(`${desk}/events`);
+  events.addEventListener("state", (event) => {
+    const state = JSON.parse(event.data);
+    if (state.is_ready || state.is_over) {
+      events.close();
+      again(PAUSE);
+    } else {
+      show(state);
+    }
+  });
+}
+
+document.addEventListener("visibilitychange", wake);
+wake();
+follow();
