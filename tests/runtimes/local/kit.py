@@ -11,9 +11,17 @@ from codehub.runtimes.local.process import descendants
 from codehub.runtimes.local.records import Life
 from codehub.runtimes.protocols import Instance
 from tests.contracts.runtime_kit import RuntimeKit
-from tests.runtimes.local.place import TOOL, fetch, place
+from tests.runtimes.local.place import TOOL, Place, fetch, place
 
 PROGRAM = 3
+
+
+async def program_of(here: Place, job: str) -> int:
+    """The job program's own process: behind the two namespaces' first ones."""
+    async with asyncio.timeout(20):
+        while len(found := _processes(here.data / "local/jobs" / job)) < PROGRAM:
+            await asyncio.sleep(0.02)
+    return found[PROGRAM - 1]
 
 
 def _processes(job: Path) -> list[int]:
@@ -31,13 +39,6 @@ async def local_kit() -> AsyncIterator[RuntimeKit]:
         async def folder(name: str) -> Path:
             return here.data / "local/volumes" / name / "home"
 
-        async def job_process(name: str) -> int:
-            """The program itself: behind the two namespaces' first processes."""
-            async with asyncio.timeout(20):
-                while len(found := _processes(here.data / "local/jobs" / name)) < PROGRAM:
-                    await asyncio.sleep(0.02)
-            return found[PROGRAM - 1]
-
         yield RuntimeKit(
             open=here.open,
             image=TOOL,
@@ -47,5 +48,5 @@ async def local_kit() -> AsyncIterator[RuntimeKit]:
             open_away=here.open_away,
             fetch=fetch,
             folder=folder,
-            job_process=job_process,
+            job_process=lambda name: program_of(here, name),
         )

@@ -29,7 +29,7 @@ def test_as_an_ordinary_user(tests: str) -> None:
     become = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--"]
     files = {
         "contract": ["tests/contracts/test_runtime.py", "tests/contracts/test_runtime_fences.py", "-k", "local"],
-        "jobs": ["tests/contracts/test_jobs.py", "-k", "local"],
+        "jobs": ["tests/runtimes/local/test_jobs.py", "tests/contracts/test_jobs.py", "-k", "local"],
     }
     folder = tempfile.mkdtemp(prefix="codehub-user-")
     os.chown(folder, int(uid), int(uid))

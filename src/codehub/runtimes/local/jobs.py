@@ -20,13 +20,14 @@ from codehub.runtimes.local.folders import Folders
 from codehub.runtimes.local.job_records import JobPlan, JobRecord
 from codehub.runtimes.local.lend import lend
 from codehub.runtimes.local.log import Reading
-from codehub.runtimes.local.records import LOCK
+from codehub.runtimes.local.records import LOCK, SHIM_LOG
 from codehub.runtimes.local.users import user_of
 from codehub.runtimes.local.volumes import LocalVolumes
 from codehub.runtimes.protocols import Job, JobSpec
 
 SHIM = "codehub.runtimes.local.job_shim"
 LOOK_SECONDS = 0.1
+LAST_WORDS = 500
 
 
 class LocalJobs:
@@ -108,7 +109,9 @@ class LocalJobs:
                 yield line
             await asyncio.sleep(LOOK_SECONDS if runs else 0)
         if record and record.trouble:
-            yield json.dumps({"fault": ExitCode.TRY_AGAIN.name.lower(), "message": record.trouble}).encode() + b"\n"
+            said = (self._folders.job(name) / SHIM_LOG).read_text(errors="replace").strip()[-LAST_WORDS:]
+            fault = {"fault": ExitCode.TRY_AGAIN.name.lower(), "message": f"The job ended: {record.trouble} {said}"}
+            yield json.dumps(fault).encode() + b"\n"
 
     async def remove(self, name: str) -> None:
         """Killing the shim kills the whole sandbox, and this ends only when all of it is gone."""
