@@ -24,6 +24,9 @@ WRITERS = {
         "standby_after_seconds",
         "archive_after_seconds",
         "last_access_at",
+        "last_activity",
+        "held_until",
+        "hold_reason",
         "deleted_at",
         "request",
     ],
@@ -71,6 +74,7 @@ ROLES = ("api", *COORDINATORS)
 TABLES = (
     TableGrant("users", "INSERT, UPDATE", ("api",)),
     TableGrant("templates", "INSERT, UPDATE", ("api",)),
+    TableGrant("holds", "INSERT, UPDATE, DELETE", ("api",)),
     TableGrant("workspace_events", "INSERT", ("api", "controller")),
     TableGrant("archives", "INSERT, UPDATE", ("controller",)),
     TableGrant("archives", "DELETE", ("collector",)),

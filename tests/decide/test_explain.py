@@ -3,13 +3,15 @@
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import product
+from typing import Any
 
 import pytest
 
 from codehub.decide.explain import current, explain
 from codehub.decide.sentences import SENTENCES, Code
+from codehub.model.activity import Kind
 from codehub.model.plans import Waiting
-from codehub.model.shown import Action, Explanation, Live, Next, Restorable, ShownWorkspace
+from codehub.model.shown import Action, Explanation, Live, Next, Restorable, ShownWorkspace, WhatNext
 from codehub.model.states import Desired, ErrorReason, ImageState, Operation, Phase, Service, Step
 from codehub.model.workspace import RequestKind
 from tests.decide.builders import OP_ID, after
@@ -206,3 +208,31 @@ class TestWhatIsSaidLive:
     )
     def test_what_is_about_another_does_not(self, row: ShownWorkspace, live: Live | None) -> None:
         assert current(row, live) is None
+
+
+def test_a_hold_is_named_where_it_is_what_keeps_it_awake() -> None:
+    row = shown(phase=Phase.RUNNING, desired_state=Desired.RUNNING, held_until=after(3600), hold_reason="build")
+    told = explain(row, None, IDLE_POLICY)
+    assert told.next == WhatNext(Next.SLEEP, after(3600))
+    assert told.params["hold"] == "build"
+    assert "The hold 'build' keeps it awake until 2030-01-01 01:00 UTC." in told.summary
+
+
+@pytest.mark.parametrize("change", [{"held_until": after(60)}, {"standby_after_seconds": 0}, {"phase": Phase.STANDBY}])
+def test_a_hold_is_not_named_where_it_makes_no_difference(change: dict[str, Any]) -> None:
+    held = {"phase": Phase.RUNNING, "desired_state": Desired.RUNNING, "held_until": after(3600), "hold_reason": "build"}
+    told = explain(shown(**held | change), None, IDLE_POLICY)
+    assert "hold" not in told.params
+    assert "build" not in told.summary
+
+
+def test_a_running_one_tells_what_it_was_last_used_for() -> None:
+    row = shown(
+        phase=Phase.RUNNING,
+        desired_state=Desired.RUNNING,
+        last_access_at=after(60),
+        last_activity=Kind.TERMINAL_OUTPUT,
+    )
+    told = explain(row, None, IDLE_POLICY)
+    assert "Last used at 2030-01-01 00:01 UTC (terminal output)." in told.summary
+    assert (told.params["last_used"], told.params["last_activity"]) == (after(60), Kind.TERMINAL_OUTPUT)

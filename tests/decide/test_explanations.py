@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from codehub.decide.explain import explain
+from codehub.model.activity import Kind
 from codehub.model.plans import Waiting
 from codehub.model.shown import Explanation, Live, Restorable, ShownWorkspace
 from codehub.model.states import Desired, ErrorReason, ImageState, Operation, Phase, Service, Step
@@ -44,6 +45,11 @@ def at_rest() -> Iterator[Told]:
                 yield shown(**wished, desired_reason=reason, desired_by=by), None
         yield shown(**wished, desired_reason="idle", desired_by=None, last_access_at=after(-600)), None
         yield shown(**wished, standby_after_seconds=0, archive_after_seconds=0), None
+        yield shown(**wished, last_access_at=after(60)), None
+        for kind in Kind:
+            yield shown(**wished, last_access_at=after(60), last_activity=kind), None
+        for ends in (after(600), after(1200)):
+            yield shown(**wished, held_until=ends, hold_reason="nightly build"), None
     deleted = {"phase": Phase.DELETED, "desired_state": Desired.DELETED, "deleted_at": after(0)}
     yield shown(**deleted), None
     yield shown(**deleted, archive=ARCHIVE), None

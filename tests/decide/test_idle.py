@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from codehub.decide.idle import NEVER, IdlePolicy, Sleep, StayAwake, idle, within_ceiling
+from codehub.decide.idle import NEVER, IdlePolicy, Sleep, StayAwake, Watch, idle, is_current, within_ceiling
 from codehub.model.states import Desired, Operation, Phase
 from codehub.model.workspace import Workspace
 from tests.decide.builders import MOMENT, T0, after, running, standby
@@ -127,3 +127,33 @@ def test_the_idle_time_in_force_is_the_chosen_one_within_the_ceiling(
     override: int | None, default: int, ceiling: int, expected: int
 ) -> None:
     assert within_ceiling(override, default, ceiling) == expected
+
+
+class TestWatched:
+    """Idle is who was watched and seen to do nothing."""
+
+    ROW = running(phase_changed_at=after(-9000), last_access_at=after(-5000))
+
+    def test_the_clock_begins_anew_where_something_may_have_been_missed(self) -> None:
+        watch = Watch(since=after(-100), until=T0)
+        assert idle(self.ROW, POLICY, None, T0, watch) == StayAwake(after(530))
+        watch = Watch(since=after(-6000), until=T0)
+        assert idle(self.ROW, POLICY, None, T0, watch) == Sleep(Desired.STANDBY)
+
+    def test_the_clock_stands_still_where_a_front_door_has_last_spoken(self) -> None:
+        row = running(phase_changed_at=T0)
+        for spoke, answer in ((600, StayAwake(after(630))), (600 + MOMENT, Sleep(Desired.STANDBY))):
+            watch = Watch(since=T0, until=after(spoke))
+            assert idle(row, POLICY, None, after(9000), watch) == answer
+
+    def test_what_was_known_a_flush_ago_is_known_well_enough(self) -> None:
+        watch = Watch(since=T0, until=after(630))
+        assert idle(running(phase_changed_at=T0), POLICY, None, after(630), watch) == StayAwake(after(630))
+
+    def test_a_sleeper_needs_nobody_to_watch_it(self) -> None:
+        watch = Watch(since=after(1800), until=T0)
+        assert idle(standby(phase_changed_at=T0), POLICY, None, after(1801), watch) == Sleep(Desired.ARCHIVED)
+
+    def test_a_front_door_may_be_silent_for_two_intervals(self) -> None:
+        assert is_current(timedelta(seconds=60), POLICY)
+        assert not is_current(timedelta(seconds=60 + MOMENT), POLICY)

@@ -23,14 +23,14 @@ def test_all_of_it_is_there() -> None:
     document = show(row, None, IDLE_POLICY)
     as_stored = (
         "id name description memo git_url resources desired_state desired_reason desired_by phase phase_changed_at"
-        " request last_access_at created_at updated_at revision archive deleted_at"
+        " request last_access_at last_activity created_at updated_at revision archive deleted_at"
     )
     assert {name: document.pop(name) for name in as_stored.split()} == {
         name: getattr(row, name) for name in as_stored.split()
     }
     assert document.pop("explanation") == explain(row, None, IDLE_POLICY)
     told_apart = "owner template operation error standby_after_seconds archive_after_seconds idle url undo_until"
-    told_apart += " undelete_seconds"
+    told_apart += " undelete_seconds hold"
     assert set(document) == set(told_apart.split())
 
 
@@ -39,6 +39,12 @@ def test_it_says_whose_it_is_and_what_it_runs() -> None:
     assert document["owner"] == {"id": shown().owner_user_id, "login": "ann"}
     assert document["template"] == {"id": TEMPLATE_ID, "name": "code-server"}
     assert (document["description"], document["memo"], document["revision"], document["url"]) == ("d", "m", 3, None)
+
+
+def test_the_hold_that_lasts_longest_is_told() -> None:
+    assert show(shown(), None, IDLE_POLICY)["hold"] is None
+    held = shown(held_until=T0, hold_reason="nightly build")
+    assert show(held, None, IDLE_POLICY)["hold"] == {"reason": "nightly build", "until": T0}
 
 
 def test_an_operation_is_told_with_its_progress() -> None:

@@ -148,7 +148,7 @@ class MemoryFeed:
 def _shown(row: Workspace, database: MemoryDatabase) -> ShownWorkspace:
     """Descriptions and notes are people's own, and so are names of owners and templates; a simulation has none."""
     written: dict[str, Any] = dict.fromkeys(("owner_login", "description", "memo"), "")
-    written |= dict.fromkeys(("template_name", "image", "git_url"))
+    written |= dict.fromkeys(("template_name", "image", "git_url", "last_activity", "held_until", "hold_reason"))
     written |= {
         "resources": dict(row.resources),
         "deaths": len(row.recent_deaths),

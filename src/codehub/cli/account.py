@@ -50,7 +50,7 @@ def list_tokens(asked: Asked) -> None:
 def create_token(
     asked: Asked,
     name: Annotated[str, typer.Argument(help="What to call it.")],
-    scope: Annotated[str, typer.Option(help="read, workspaces (to change them too) or admin.")] = "workspaces",
+    scope: Annotated[str, typer.Option(help="hold, read, workspaces (to change them too) or admin.")] = "workspaces",
     lasts: Annotated[
         int | None, typer.Option(help="How long: 12h, 30d (default: as long as allowed).", parser=duration)
     ] = None,

@@ -23,6 +23,8 @@ def explain(workspace: ShownWorkspace, live: Live | None, policy: IdlePolicy) ->
     code = _situation(workspace, live, policy)
     coming = _next(workspace, code, policy)
     summary, params = phrased(code, workspace, live)
+    if _is_held(workspace, coming):
+        params["hold"] = workspace.hold_reason
     since = workspace.op_started_at if workspace.operation is not Operation.NONE else None
     in_error = workspace.phase is Phase.ERROR
     return Explanation(
@@ -89,7 +91,8 @@ def _before_it_begins(workspace: ShownWorkspace) -> Code:
 def _next(workspace: ShownWorkspace, code: Code, policy: IdlePolicy) -> WhatNext | None:
     match code:
         case Code.RUNNING | Code.STOPPED:
-            staying = idle(workspace, policy, None, _LONG_AGO)  # so that the answer is when, not whether
+            # As of long ago, so that the answer is when, not whether.
+            staying = idle(workspace, policy, workspace.held_until, _LONG_AGO)
             until = staying.until if isinstance(staying, StayAwake) else None
             what = Next.SLEEP if code is Code.RUNNING else Next.ARCHIVE
             return WhatNext(what, until) if until is not None else None
@@ -111,6 +114,8 @@ def _next(workspace: ShownWorkspace, code: Code, policy: IdlePolicy) -> WhatNext
 
 def _then(workspace: ShownWorkspace, code: Code, coming: WhatNext | None) -> str:
     """The sentence about what follows, where the first one leaves that open."""
+    if coming is not None and coming.at is not None and _is_held(workspace, coming):
+        return say.HELD.format(hold=workspace.hold_reason, at=told_at(coming.at))
     if coming is not None and coming.at is not None:
         return say.AT_TIME[coming.what].format(at=told_at(coming.at)) if coming.what in say.AT_TIME else ""
     if workspace.request is RequestKind.RESTORE and workspace.operation in say.MAKES_ROOM:
@@ -118,6 +123,11 @@ def _then(workspace: ShownWorkspace, code: Code, coming: WhatNext | None) -> str
     if code not in say.LEADS_TO or say.LEADS_TO[code] is workspace.desired_state:
         return ""
     return say.THEN[workspace.desired_state]
+
+
+def _is_held(workspace: ShownWorkspace, coming: WhatNext | None) -> bool:
+    """Whether a hold is what keeps it awake: without it, it would go to sleep before."""
+    return coming is not None and coming.what is Next.SLEEP and coming.at == workspace.held_until
 
 
 def _doing(workspace: ShownWorkspace, live: Live | None) -> Doing | None:
@@ -133,7 +143,7 @@ def _actions(workspace: ShownWorkspace, code: Code) -> tuple[Action, ...]:
     if workspace.phase is Phase.ERROR:
         return (Action.DELETE,) if workspace.request is not None else _ways_out(workspace)
     if code is Code.RUNNING:
-        return (Action.STOP, Action.ARCHIVE, Action.CHANGE_IDLE_TIME, Action.DELETE)
+        return _WHILE_IT_RUNS
     return _WISHES[workspace.desired_state]
 
 
@@ -143,6 +153,16 @@ _WISHES = {
     Desired.ARCHIVED: (Action.START, Action.DELETE),
 }
 """What else can be wished of one that is wished so."""
+
+
+_WHILE_IT_RUNS = (
+    Action.STOP,
+    Action.ARCHIVE,
+    Action.EXTEND,
+    Action.HOLD,
+    Action.CHANGE_IDLE_TIME,
+    Action.DELETE,
+)
 
 
 def _ways_out(workspace: ShownWorkspace) -> tuple[Action, ...]:

@@ -50,6 +50,19 @@ def _because(workspace: ShownWorkspace, _: Live | None) -> Told:
     return phrase.format(by=say.WHO[reason].format(by) if by is not None else say.SOMEBODY[reason]), None
 
 
+def _used(workspace: ShownWorkspace, _: Live | None) -> Told:
+    used = workspace.last_access_at
+    return (f" Last used at {told_at(used)}" if used is not None else ""), used
+
+
+def _activity(workspace: ShownWorkspace, _: Live | None) -> Told:
+    """Ends the sentence about when it was last used."""
+    if workspace.last_access_at is None:
+        return "", None
+    kind = workspace.last_activity
+    return (f" ({say.ACTIVITY[kind]})." if kind is not None else "."), kind
+
+
 def _serves_the_wish(workspace: ShownWorkspace) -> bool:
     """Whether what is being done is done for the present wish: otherwise its reason is another's."""
     operation, desired = workspace.operation, workspace.desired_state
@@ -124,6 +137,8 @@ def _service(_: ShownWorkspace, live: Live | None) -> Told:
 _FILL: dict[str, Callable[[ShownWorkspace, Live | None], Told]] = {
     "since": _since,
     "because": _because,
+    "used": _used,
+    "activity": _activity,
     "from_then_on": _from_then_on,
     "fault": _fault,
     "way_out": _way_out,
@@ -140,6 +155,8 @@ _FILL: dict[str, Callable[[ShownWorkspace, Live | None], Told]] = {
 }
 _NAMED = {
     "because": "last_used",
+    "used": "last_used",
+    "activity": "last_activity",
     "from_then_on": "at",
     "fault": "error",
     "way_out": "error",

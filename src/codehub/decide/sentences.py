@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 
+from codehub.model.activity import Kind
 from codehub.model.plans import Waiting
 from codehub.model.shown import Next
 from codehub.model.states import Desired, ErrorReason, Operation, Phase, Service, Step
@@ -44,7 +45,7 @@ class Code(StrEnum):
 
 
 SENTENCES = {
-    Code.RUNNING: "Running since {since}{because}.",
+    Code.RUNNING: "Running since {since}{because}.{used}{activity}",
     Code.STOPPED: "Stopped since {since}{because}. Start it to go on; its files are kept.",
     Code.ARCHIVED: "In the archive since {since}{because}. Start it to bring its files back{opens_in}.",
     Code.STARTS_SOON: "It starts in a moment{because}.",
@@ -209,6 +210,26 @@ AT_TIME = {
     Next.SLEEP: " It goes to sleep at {at}, unless it is used before.",
     Next.ARCHIVE: " Its files move to the archive at {at}, unless it is started before.",
     Next.FORGET: " It can be brought back until {at}.",
+}
+
+HELD = " The hold '{hold}' keeps it awake until {at}."
+"""In place of when it goes to sleep, where that would be before."""
+
+ACTIVITY = {
+    Kind.TERMINAL_INPUT: "typing in a terminal",
+    Kind.TERMINAL_OUTPUT: "terminal output",
+    Kind.EDIT: "editing",
+    Kind.SAVE: "saving",
+    Kind.COMPLETION: "completion of code",
+    Kind.COMMAND: "a command",
+    Kind.TASK: "a task",
+    Kind.DEBUGGING: "debugging",
+    Kind.NOTEBOOK: "a notebook",
+    Kind.PAGE: "opening a page",
+    Kind.REQUEST: "requests of an app",
+    Kind.TRANSFER: "sending or fetching files",
+    Kind.MESSAGE: "messages of an app",
+    Kind.EXTENSION: "asking for more time",
 }
 
 _AWAY = (Desired.STANDBY, Desired.ARCHIVED)

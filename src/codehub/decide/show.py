@@ -39,6 +39,10 @@ def show(workspace: ShownWorkspace, live: Live | None, policy: IdlePolicy) -> di
         "idle": _idle(workspace, policy),
         "archive": workspace.archive,
         "last_access_at": workspace.last_access_at,
+        "last_activity": workspace.last_activity,
+        "hold": {"reason": workspace.hold_reason, "until": workspace.held_until}
+        if workspace.held_until is not None
+        else None,
         "created_at": workspace.created_at,
         "updated_at": workspace.updated_at,
         "deleted_at": workspace.deleted_at,

@@ -12,8 +12,9 @@ class Role(StrEnum):
 
 
 class Scope(StrEnum):
-    """What a token was made for. Each includes the ones before it, for what belongs to its user."""
+    """What a token was made for, for what belongs to its user. The last three include the ones before them."""
 
+    HOLD = "hold"
     READ = "read"
     WORKSPACES = "workspaces"
     ADMIN = "admin"
@@ -46,7 +47,8 @@ class Caller:
 
 
 INCLUDED = {
+    Scope.HOLD: frozenset({Scope.HOLD}),
     Scope.READ: frozenset({Scope.READ}),
-    Scope.WORKSPACES: frozenset({Scope.READ, Scope.WORKSPACES}),
+    Scope.WORKSPACES: frozenset({Scope.HOLD, Scope.READ, Scope.WORKSPACES}),
     Scope.ADMIN: frozenset(Scope),
 }

@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
+from codehub.model.activity import Kind
 from codehub.model.plans import Waiting
 from codehub.model.states import Desired, ErrorReason, ImageState, Operation, Phase, Service, Step
 from codehub.model.workspace import RequestKind
@@ -68,6 +69,11 @@ class ShownWorkspace:
     """The owner's own choice."""
     archive_override_seconds: int | None
     last_access_at: datetime | None
+    last_activity: Kind | None
+    """What it was last used for, as far as that is known."""
+    held_until: datetime | None
+    """When the hold that lasts longest ends, or ended."""
+    hold_reason: str | None
     created_at: datetime
     updated_at: datetime
     revision: int
@@ -108,6 +114,8 @@ class Action(StrEnum):
     RECOVER = "recover"
     RESTORE = "restore"
     START_EMPTY = "start_empty"
+    EXTEND = "extend"
+    HOLD = "hold"
     CHANGE_IDLE_TIME = "change_idle_time"
     DELETE = "delete"
     UNDELETE = "undelete"

@@ -18,6 +18,7 @@ class EventKind(StrEnum):
     FAILURE = "failure"
     DEATH = "death"
     SURPLUS = "surplus"
+    HOLD = "hold"
 
 
 @dataclass(frozen=True, slots=True)

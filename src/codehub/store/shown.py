@@ -9,6 +9,7 @@ import orjson
 from sqlalchemy import ColumnElement, RowMapping, case, func, or_, select
 from sqlalchemy.dialects.postgresql.asyncpg import dialect
 
+from codehub.model.activity import Kind
 from codehub.model.shown import Restorable, ShownArchive, ShownWorkspace
 from codehub.model.states import Desired, ErrorReason, ImageState, Operation, Phase, Step
 from codehub.model.workspace import RequestKind
@@ -54,6 +55,10 @@ SHOWN_SQL = str(SHOWN.compile(dialect=dialect(), compile_kwargs={"literal_binds"
 """The same for the driver itself; `WHERE` and the rest follow, with the tables called by their names."""
 
 
+_KINDS: Mapping[str | None, Kind] = {kind.value: kind for kind in Kind}
+"""A word of a later release is not among them, and then is not known."""
+
+
 def to_shown(row: Mapping[str, Any] | RowMapping) -> ShownWorkspace:
     """From a row of either: the driver alone leaves JSON as text."""
     image, request, step, error = row["image"], row["request"], row["op_step"], row["error_reason"]
@@ -89,6 +94,9 @@ def to_shown(row: Mapping[str, Any] | RowMapping) -> ShownWorkspace:
         standby_override_seconds=row["standby_override_seconds"],
         archive_override_seconds=row["archive_override_seconds"],
         last_access_at=row["last_access_at"],
+        last_activity=_KINDS.get(row["last_activity"]),
+        held_until=row["held_until"],
+        hold_reason=row["hold_reason"],
         created_at=row["created_at"],
         updated_at=row["updated_at"],
         revision=row["revision"],

@@ -1,6 +1,7 @@
 """Who makes a request, and whether they may: from the cookie or token that it carries.
 
-A route says what it needs by the type of its caller: `caller: Reader`, `Worker`, `AccountHolder` or `Administrator`."""
+A route says what it needs by the type of its caller: `caller: Reader`, `Holder`, `Worker`, `AccountHolder` or
+`Administrator`."""
 
 import asyncio
 import hashlib
@@ -144,6 +145,7 @@ async def _account_holder(request: Request) -> Caller:
 
 reader = _may(Scope.READ, "This token may not read.")
 Reader = Annotated[Caller, Depends(reader)]
+Holder = Annotated[Caller, Depends(_may(Scope.HOLD, "This token may not keep workspaces awake."))]
 Worker = Annotated[Caller, Depends(_may(Scope.WORKSPACES, "This token may only read."))]
 Administrator = Annotated[Caller, Depends(_may(Scope.ADMIN, "Only an administrator may do this."))]
 AccountHolder = Annotated[Caller, Depends(_account_holder)]

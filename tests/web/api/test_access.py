@@ -22,6 +22,7 @@ class Need(Enum):
     """What a route asks of its caller."""
 
     NOTHING = "nothing"
+    HOLD = "hold"
     READ = "read"
     WORK = "work"
     SESSION = "session"
@@ -60,6 +61,11 @@ ROUTES = {
     ("POST", f"{API}/workspaces/{{workspace_id}}/restore"): Route(Need.WORK, {"archive_id": str(ARCHIVE_ID)}),
     ("POST", f"{API}/workspaces/{{workspace_id}}/fork"): Route(Need.WORK, NEW_FORK),
     ("POST", f"{API}/workspaces/{{workspace_id}}/undelete"): Route(Need.WORK, {}),
+    ("POST", f"{API}/workspaces/{{workspace_id}}/extend"): Route(Need.WORK),
+    ("GET", f"{API}/workspaces/{{workspace_id}}/holds"): Route(Need.HOLD),
+    ("POST", f"{API}/workspaces/{{workspace_id}}/holds"): Route(Need.HOLD, {"reason": "build", "seconds": 60}),
+    ("PATCH", f"{API}/workspaces/{{workspace_id}}/holds/{{hold_id}}"): Route(Need.HOLD, {"seconds": 120}),
+    ("DELETE", f"{API}/workspaces/{{workspace_id}}/holds/{{hold_id}}"): Route(Need.HOLD),
     ("DELETE", f"{API}/workspaces/{{workspace_id}}"): Route(Need.WORK),
     ("GET", f"{API}/templates"): Route(Need.READ),
     ("GET", f"{API}/events"): Route(Need.READ, streams=True),
@@ -110,6 +116,12 @@ UNSAFE = {which: route for which, route in GUARDED.items() if which[0] != "GET"}
 OWNED = {which: route for which, route in GUARDED.items() if "{workspace_id}" in which[1]}
 
 
+HELD = """
+    INSERT INTO holds (id, workspace_id, reason, made_by, ends_at)
+    VALUES ($1, $2, 'build', 'owner', clock_timestamp() + interval '1 minute') RETURNING id
+"""
+
+
 @dataclass
 class World:
     """Somebody with a workspace, somebody without, an administrator, and what the paths can name."""
@@ -128,6 +140,7 @@ class World:
         """All that a call that was let through could have changed."""
         tables = (
             "workspaces",
+            "holds",
             "users",
             "templates",
             "sessions",
@@ -164,6 +177,7 @@ async def world(people: People, pool: asyncpg.Pool) -> World:
         "user_id": (await people.user("removable")).id,
         "session_id": (await people.session(owner)).id,
         "token_id": (await people.token(owner)).id,
+        "hold_id": await pool.fetchval(HELD, uuid4(), workspace_id),
         "round_id": await pool.fetchval("INSERT INTO gc_rounds DEFAULT VALUES RETURNING id"),
     }
     return world
@@ -247,12 +261,15 @@ async def test_no_answer_is_for_pages_of_other_origins(world: World) -> None:
 
 async def test_a_token_does_only_what_it_was_made_for(world: World) -> None:
     people = world.people
-    beyond_reading = {which: each for which, each in GUARDED.items() if each.need in (Need.WORK, Need.ADMIN)}
+    beyond_holds = {which: each for which, each in GUARDED.items() if each.need in (Need.READ, Need.WORK, Need.ADMIN)}
+    beyond_reading = {which: each for which, each in GUARDED.items() if each.need in (Need.HOLD, Need.WORK, Need.ADMIN)}
     beyond_work = {which: each for which, each in GUARDED.items() if each.need is Need.ADMIN}
     for_people = {which: each for which, each in GUARDED.items() if each.need is Need.SESSION}
+    holding = await people.program(world.administrator, Scope.HOLD)
     reading = await people.program(world.administrator, Scope.READ)
     working = await people.program(world.administrator, Scope.WORKSPACES)
     everything = await people.program(world.administrator, *Scope)
+    await refused(world, holding, beyond_holds, "403 scope_missing")
     await refused(world, reading, beyond_reading, "403 scope_missing")
     await refused(world, working, beyond_work, "403 scope_missing")
     await refused(world, everything, for_people, "403 session_needed")
@@ -279,6 +296,7 @@ async def test_those_who_may_get_through(world: World) -> None:
     """Otherwise everything above could be refused for another reason than the one it tests."""
     people = world.people
     may = {
+        Need.HOLD: await people.program(world.owner, Scope.HOLD),
         Need.READ: await people.program(world.owner, Scope.READ),
         Need.WORK: await people.program(world.owner, Scope.WORKSPACES),
         Need.SESSION: await people.browser(world.owner),

@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from codehub.decide.show import show
+from codehub.model.activity import Kind
 from codehub.model.plans import Waiting
 from codehub.model.shown import Live, ShownWorkspace
 from codehub.model.states import Desired, ErrorReason, Operation, Phase, Service, Step
@@ -34,6 +35,7 @@ def written(row: ShownWorkspace, live: Live | None = None) -> dict[str, Any]:
         (shown(phase=Phase.PENDING), waiting(Waiting.SERVICE, Service.RUNTIME)),
         (shown(phase=Phase.ERROR, error_reason=ErrorReason.DATA_LOST, error_count=1), None),
         (shown(request=RequestKind.RECOVER, last_access_at=after(0)), None),
+        (shown(last_activity=Kind.EDIT, held_until=after(60), hold_reason="nightly build"), None),
         (shown(archive=ARCHIVE, deleted_at=after(0), desired_state=Desired.DELETED, phase=Phase.DELETED), None),
     ],
 )

@@ -1,6 +1,7 @@
 """What can be refused to somebody about workspaces and templates."""
 
 from codehub.store.admission import LimitReached
+from codehub.store.holds import MOST as MOST_HOLDS
 from codehub.web.problems import Missing, Refused
 
 RETRY_AFTER_SECONDS = 30
@@ -120,6 +121,25 @@ class NotRunning(Conflict):
 
     def __init__(self) -> None:
         super().__init__("It has no container at the moment, and so nothing to tell of one.")
+
+
+class Asleep(Conflict):
+    code = "not_running"
+
+    def __init__(self) -> None:
+        super().__init__("It is not running, or is being stopped: there is nothing to extend. Start it.")
+
+
+class NoSuchHold(Missing):
+    def __init__(self) -> None:
+        super().__init__("There is no such hold, or it was let go.")
+
+
+class TooManyHolds(Conflict):
+    code = "too_many_holds"
+
+    def __init__(self) -> None:
+        super().__init__(f"A workspace can have {MOST_HOLDS} holds at a time. Let some go.")
 
 
 class BuiltIn(Conflict):

@@ -3,7 +3,7 @@
 1. The command makes a random `verifier` (43 to 128 letters, digits or `-._~`), its `challenge`
    (`base64url(sha256(verifier))` without padding) and a random `state`, listens on `127.0.0.1:{port}`, and opens
    `/cli-login?challenge=...&state=...&port=...&name=...&scope=...` in a browser. `name` is what the token shall be
-   called, `scope` is `read`, `workspaces` (without it) or `admin`.
+   called, `scope` is `hold`, `read`, `workspaces` (without it) or `admin`.
 2. The person logs in where needed, compares the short code on the page with the one in the terminal (the first eight
    hexadecimal digits of `sha256(challenge)`, in capitals, as `1A2B-3C4D`) and approves.
 3. The browser is sent to `http://127.0.0.1:{port}/callback?code=...&state=...`, or, where the person refuses, with
@@ -35,6 +35,7 @@ from codehub.web.tokens import allowed
 router = APIRouter(include_in_schema=False)
 
 MAY = {
+    Scope.HOLD: "keep your workspaces awake, and nothing else",
     Scope.READ: "see your workspaces",
     Scope.WORKSPACES: "see, make, change and delete your workspaces",
     Scope.ADMIN: "do everything that you may do as an administrator",

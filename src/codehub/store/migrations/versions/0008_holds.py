@@ -28,8 +28,8 @@ ALTER TABLE api_tokens ADD CONSTRAINT api_tokens_scopes_check
     CHECK (scopes <@ '{hold,read,workspaces,admin}' AND cardinality(scopes) > 0);
 """
 
-# By idle time, as far as rows know it, and then by age: whoever looks for the idle finds of each kind only those that are
-# due, however many there are that are not.
+# By idle time, as far as rows know it, and then by age: whoever looks for the idle finds of each kind only those that
+# are due, however many there are that are not.
 INDEXES = """
 DROP INDEX workspaces_may_stand_by, workspaces_may_be_archived;
 CREATE INDEX workspaces_may_stand_by ON workspaces (

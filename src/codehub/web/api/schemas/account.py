@@ -83,7 +83,8 @@ class SessionsEnded(BaseModel):
 class NewToken(Body):
     name: Label = Field(description="What to call it.", examples=["laptop"])
     scopes: set[Scope] = Field(
-        description="What it is good for: `read`, `workspaces` (which includes it), `admin` (which includes both).",
+        description="What it is good for: `hold` (placing holds and nothing else), `read`, `workspaces` (which includes"
+        " both), `admin` (which includes all).",
         min_length=1,
         examples=[["workspaces"]],
     )

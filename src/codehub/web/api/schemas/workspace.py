@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from codehub.decide.sentences import Code
+from codehub.model.activity import Kind
 from codehub.model.plans import Waiting
 from codehub.model.shown import Action, Next
 from codehub.model.states import Desired, ErrorReason, Operation, Phase, Service, Step
@@ -76,6 +77,13 @@ class ArchiveInUse(_Shown):
     entries: int = Field(description="Files, folders and links.", ge=0)
 
 
+class WorkspaceHold(_Shown):
+    """It keeps the workspace awake until then. One that is over keeps it awake no longer."""
+
+    reason: str = Field(description="What for.")
+    until: datetime = Field(description="When it ends, or ended.")
+
+
 class Reason(_Shown):
     reason: str = Field(description="`owner`, `idle`, `wake`, `admin`, `limit`, or `error`.")
     by: str | None = Field(description="Who asked, where it was a person.")
@@ -135,6 +143,8 @@ class Workspace(_Shown):
                     "idle": {"standby_after_seconds": 600, "archive_after_seconds": 86400},
                     "archive": {"number": 3, "made_at": _WHEN_ARCHIVED, "size": 73400320, "entries": 12345},
                     "last_access_at": "2026-03-02T13:54:00+00:00",
+                    "last_activity": "terminal_output",
+                    "hold": None,
                     "created_at": "2026-02-27T09:00:00+00:00",
                     "updated_at": _WHEN,
                     "deleted_at": None,
@@ -179,6 +189,8 @@ class Workspace(_Shown):
     idle: IdleTimes = Field(description="The idle times in force.")
     archive: ArchiveInUse | None = Field(description="The newest archive of its files; null where there is none.")
     last_access_at: datetime | None = Field(description="When it was last used.")
+    last_activity: Kind | None = Field(description="What it was last used for, as far as that is known.")
+    hold: WorkspaceHold | None = Field(description="The hold that lasts longest; null where there was none.")
     created_at: datetime = Field(description="When it was made.")
     updated_at: datetime = Field(description="When anything of it last changed.")
     deleted_at: datetime | None = Field(description="When its deletion was asked for; null while it lives.")
