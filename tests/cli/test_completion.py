@@ -21,6 +21,20 @@ async def test_names_of_workspaces_are_completed(ada: Person) -> None:
     assert sorted(outcome.stdout.split()) == ["garden", "gate"]
 
 
+async def test_numbers_of_archives_and_names_of_what_was_deleted_are_completed(ada: Person) -> None:
+    made = (await ada.codehub("ws", "create", "garden", "--no-start", "--json")).json()
+    await ada.execute(
+        """INSERT INTO archives (id, workspace_id, generation, key, size, checksum, entries, op_id)
+           SELECT gen_random_uuid(), $1::uuid, number, $1 || '/' || number, 1, '00', 1, $1::uuid
+           FROM unnest(ARRAY[2, 17, 18]) AS number""",
+        made["id"],
+    )
+    assert sorted((await complete(ada.codehub, "codehub ws keep garden 1")).stdout.split()) == ["17", "18"]
+    assert (await complete(ada.codehub, "codehub ws restore nothing 1")).stdout.split() == []
+    await ada.codehub("ws", "delete", "garden", "--yes")
+    assert (await complete(ada.codehub, "codehub ws undelete g")).stdout.split() == ["garden"]
+
+
 async def test_names_of_templates_are_completed(ada: Person) -> None:
     outcome = await complete(ada.codehub, "codehub ws create garden --template code")
     assert outcome.stdout.split() == ["code-server"]
@@ -34,7 +48,7 @@ async def test_names_of_contexts_are_completed(ada: Person) -> None:
 
 
 async def test_commands_are_completed(codehub: Command) -> None:
-    assert (await complete(codehub, "codehub ws st")).stdout.split() == ["start", "stop", "stats"]
+    assert (await complete(codehub, "codehub ws st")).stdout.split() == ["start", "stop", "start-empty", "stats"]
 
 
 async def test_where_nobody_answers_there_is_silence(codehub: Command, unused_tcp_port: int) -> None:
