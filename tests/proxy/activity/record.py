@@ -33,7 +33,9 @@ PREPARE = {
         echo '{"version": "2.0.0", "tasks": [{"label": "plums", "type": "shell", "command": "sleep 2; echo plum",
             "group": {"kind": "build", "isDefault": true}, "problemMatcher": []}]}' > .vscode/tasks.json
         echo '{"version": "0.2.0", "configurations": [{"type": "node", "request": "launch", "name": "garden",
-            "program": "${workspaceFolder}/garden.js", "stopOnEntry": true}]}' > .vscode/launch.json
+            "runtimeExecutable": "/opt/code-server/bin/node", "program": "${workspaceFolder}/pears.js",
+            "stopOnEntry": true}]}' > .vscode/launch.json
+        printf 'console.log("pear");\\n' > pears.js
     """,
     "jupyterlab": "cd && printf 'apples = 1\n' > garden.py",
 }

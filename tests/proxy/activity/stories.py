@@ -119,7 +119,8 @@ async def _run_things(session: Session, page: Page) -> None:
 
 async def _print_after_a_reconnect(session: Session, page: Page) -> None:
     session.mark("type after a reconnect")
-    await page.locator(".xterm-screen").last.click()
+    await page.keyboard.press("Control+Shift+Backquote")  # another terminal
+    await asyncio.sleep(4)
     await page.keyboard.type("for i in 1 2 3; do sleep 4; echo pear $i; done", delay=60)
     await page.keyboard.press("Enter")
     session.mark("terminal prints after a reconnect")
@@ -152,11 +153,10 @@ async def jupyter_work(session: Session, seconds: int) -> None:
     await asyncio.sleep(3)
     session.mark("save")
     await page.keyboard.press("Control+S")
-    await page.wait_for_selector(".jp-Dialog")  # asks for a name the first time
-    await page.keyboard.press("Enter")
+    await page.locator(".jp-Dialog .jp-mod-accept").click()  # it asks for a name the first time
     await asyncio.sleep(4)
     session.mark("open a terminal")
-    await page.keyboard.press("Control+Shift+L")
+    await page.locator(".jp-FileBrowser [data-command='launcher:create']").first.click()
     await page.locator(".jp-LauncherCard[data-category=Other]", has_text="Terminal").first.click()
     await page.wait_for_selector(".xterm-screen")
     await asyncio.sleep(6)

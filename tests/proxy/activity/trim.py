@@ -2,14 +2,15 @@
 
     python -m tests.proxy.activity.trim RAW_FOLDER vscode-idle [--until SECONDS]
 
-The frames stay as they were, piece by piece. Their masks become 0, and what stands further back in a message than
-anybody looks becomes zeros: so they compress well, and files that were transferred are not in them.
+Pieces and frames stay as they were, but masks become 0, and of each message what stands further back than anybody looks
+is left out, with the lengths set right: so they are small, and files that were transferred are not in them.
 """
 
 import argparse
 import json
 import lzma
 import struct
+from itertools import compress
 from pathlib import Path
 
 from codehub.proxy.activity import vscode
@@ -18,49 +19,69 @@ from tests.proxy.activity.wire import NO_MASK, frames, masked_anew
 
 STREAMS = Path(__file__).parent / "streams"
 BEST = 9
+KEPT = vscode.LOOK + 100
 _HEADER = struct.Struct(">BIII")
 
 
 def trimmed(pieces: list[Piece], *, is_vscode: bool) -> list[Piece]:
-    streams = {}
+    streams, kept = {}, {}
     for direction in Direction:
         stream = bytearray(masked_anew(b"".join(each.data for each in pieces if each.direction == direction), NO_MASK))
-        (_blank_messages if is_vscode else _blank_frames)(stream)
+        kept[direction] = _shortened_messages(stream) if is_vscode else _shortened_frames(stream)
+        _set_lengths(stream, kept[direction])
         streams[direction] = stream
-    kept, at = [], dict.fromkeys(Direction, 0)
+    small, at = [], dict.fromkeys(Direction, 0)
     for each in pieces:
-        start = at[each.direction]
-        at[each.direction] += len(each.data)
-        kept.append(Piece(each.at, each.direction, bytes(streams[each.direction][start : at[each.direction]])))
+        part = slice(at[each.direction], at[each.direction] + len(each.data))
+        at[each.direction] = part.stop
+        data = bytes(compress(streams[each.direction][part], kept[each.direction][part]))
+        small.append(Piece(each.at, each.direction, data))
+    return [each for each in small if each.data]
+
+
+def _shortened_frames(stream: bytearray) -> bytearray:
+    """Which bytes to keep."""
+    kept = bytearray(b"\1" * len(stream))
+    for each in frames(stream):
+        _leave_out(kept, each.start + KEPT, each.stop)
     return kept
 
 
-def _blank_frames(stream: bytearray) -> None:
-    for each in frames(stream):
-        _blank(stream, each.start + vscode.LOOK, each.stop)
-
-
-def _blank_messages(stream: bytearray) -> None:
-    """Of VS Code's messages, which may begin and end anywhere in a frame."""
+def _shortened_messages(stream: bytearray) -> bytearray:
+    """Which bytes to keep of VS Code's messages, which may begin and end anywhere in a frame."""
     data = [each for each in frames(stream) if each.opcode < 8]
     joined = bytearray(b"".join(stream[each.start : each.stop] for each in data))
+    kept_of_joined = bytearray(b"\1" * len(joined))
     position = 0
     while position + _HEADER.size <= len(joined):
-        length = _HEADER.unpack_from(joined, position)[3]
+        *others, length = _HEADER.unpack_from(joined, position)
+        _HEADER.pack_into(joined, position, *others, min(length, KEPT))
         position += _HEADER.size
-        _blank(joined, position + vscode.LOOK, position + length)
+        _leave_out(kept_of_joined, position + KEPT, position + length)
         position += length
+    kept = bytearray(b"\1" * len(stream))
     position = 0
     for each in data:
-        size = each.stop - each.start
-        stream[each.start : each.stop] = joined[position : position + size]
-        position += size
+        part = slice(position, position + each.stop - each.start)
+        stream[each.start : each.stop] = joined[part]
+        kept[each.start : each.stop] = kept_of_joined[part]
+        position = part.stop
+    return kept
 
 
-def _blank(stream: bytearray, start: int, stop: int) -> None:
-    stop = min(stop, len(stream))
+def _leave_out(kept: bytearray, start: int, stop: int) -> None:
+    stop = min(stop, len(kept))
     if start < stop:
-        stream[start:stop] = bytes(stop - start)
+        kept[start:stop] = bytes(stop - start)
+
+
+def _set_lengths(stream: bytearray, kept: bytearray) -> None:
+    """Each keeps the width that it has."""
+    for each in frames(stream):
+        size = sum(kept[each.start : each.stop])
+        width = each.length_at.stop - each.length_at.start
+        flag = stream[each.length_at.start] & 0x80 if width == 1 else 0
+        stream[each.length_at] = (size | flag).to_bytes(width, "big")
 
 
 def main() -> None:

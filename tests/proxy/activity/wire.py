@@ -1,16 +1,15 @@
 """WebSocket frames as tests write and find them: plainly, and apart from the code under test."""
 
+import operator
 import struct
 from dataclasses import dataclass
 
 NO_MASK = bytes(4)
 
 
-def frame(
-    payload: bytes, *, mask: bytes | None = None, opcode: int = 2, final: bool = True, reserved: int = 0
-) -> bytes:
+def frame(payload: bytes, *, mask: bytes | None = None, opcode: int = 2, is_final: bool = True) -> bytes:
     """One frame; a client's with a mask."""
-    first = bytes([(0x80 if final else 0) | reserved | opcode])
+    first = bytes([(0x80 if is_final else 0) | opcode])
     flag = 0 if mask is None else 0x80
     size = len(payload)
     if size < 126:
@@ -28,7 +27,8 @@ def message(type_: int, data: bytes = b"") -> bytes:
 
 
 def xored(payload: bytes, mask: bytes) -> bytes:
-    return bytes(each ^ mask[at & 3] for at, each in enumerate(payload))
+    key = (mask * (len(payload) // 4 + 1))[: len(payload)]
+    return bytes(map(operator.xor, payload, key))
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class Found:
     """Where a frame lies in a stream."""
 
     opcode: int
-    is_final: bool
+    length_at: slice
+    """Where its length stands; of a short frame, the byte that holds the bit of the mask as well."""
     mask_at: int | None
     start: int
     stop: int
@@ -47,17 +48,18 @@ def frames(stream: bytes | bytearray) -> list[Found]:
     found, position = [], 0
     while position + 2 <= len(stream):
         start, length = position + 2, stream[position + 1] & 0x7F
+        length_at = slice(position + 1, start)
         if length >= 126:
-            wide = 2 if length == 126 else 8
-            length = int.from_bytes(stream[start : start + wide], "big")
-            start += wide
+            length_at = slice(start, start + (2 if length == 126 else 8))
+            length = int.from_bytes(stream[length_at], "big")
+            start = length_at.stop
         mask_at = None
         if stream[position + 1] & 0x80:
             mask_at = start
             start += 4
         if start + length > len(stream):
             break
-        found.append(Found(stream[position] & 15, bool(stream[position] & 0x80), mask_at, start, start + length))
+        found.append(Found(stream[position] & 15, length_at, mask_at, start, start + length))
         position = start + length
     return found
 
