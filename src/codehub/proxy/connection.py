@@ -110,7 +110,7 @@ class Connection(asyncio.Protocol):
         self._interim += 1
         if self._interim > self._door.limits.interim_answers:
             raise BadAnswer
-        if not exchange.line.is_1_0:
+        if not exchange.is_1_0:
             visitor.transport.write(answer.lines + _END)
 
     def _begin_answer(self, visitor: "Visitor", exchange: "Exchange", answer: Answer, data: bytes) -> None:

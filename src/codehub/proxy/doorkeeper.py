@@ -49,18 +49,14 @@ class Asked:
 
 NOTED = (
     b"accept",
-    b"accept-language",
     b"if-modified-since",
     b"if-none-match",
     b"origin",
-    b"referer",
     b"sec-fetch-dest",
     b"sec-fetch-mode",
     b"sec-fetch-site",
-    b"sec-fetch-user",
     b"purpose",
     b"sec-purpose",
-    b"user-agent",
 )
 
 

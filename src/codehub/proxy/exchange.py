@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from codehub.proxy.chunks import Chunks
 from codehub.proxy.doorkeeper import Asked, Forward, ToApi
 from codehub.proxy.refusals import Refusal, Refused
-from codehub.proxy.request_head import Fields, RequestLine
+from codehub.proxy.request_head import Fields
 
 if TYPE_CHECKING:
     from codehub.proxy.connection import Connection
@@ -26,21 +26,21 @@ class Exchange:
         "decision",
         "fields",
         "first",
+        "is_1_0",
         "is_answered",
         "is_whole",
-        "line",
         "retried",
         "status",
     )
 
-    def __init__(self, line: RequestLine, fields: Fields, asked: Asked, began: float) -> None:
-        if line.is_1_0 and fields.is_chunked:
+    def __init__(self, asked: Asked, fields: Fields, is_1_0: bool, began: float) -> None:
+        if is_1_0 and fields.is_chunked:
             raise Refused(Refusal.BAD_FRAMING)
-        if fields.is_upgrade and (line.is_1_0 or line.method != b"GET"):
+        if fields.is_upgrade and (is_1_0 or asked.method != b"GET"):
             raise Refused(Refusal.BAD_UPGRADE)
-        self.line = line
-        self.fields = fields
         self.asked = asked
+        self.fields = fields
+        self.is_1_0 = is_1_0
         self.began = began
         self._left = fields.length
         self._chunks = Chunks() if fields.is_chunked else None
@@ -48,7 +48,7 @@ class Exchange:
         """Whether the last byte of the request has come."""
         self.first = b""
         """What of its body has come with the head."""
-        self.closes = fields.closes or line.is_1_0
+        self.closes = fields.closes or is_1_0
         self.decision: Forward | ToApi | None = None
         self.connection: Connection | None = None
         self.is_answered = False
@@ -58,13 +58,13 @@ class Exchange:
 
     @property
     def is_to_head(self) -> bool:
-        return self.line.method == b"HEAD"
+        return self.asked.method == b"HEAD"
 
     @property
     def can_be_repeated(self) -> bool:
         """Whether the same request may be sent again when nobody can tell what became of it: once, if it changes
         nothing and has no body."""
-        return not self.retried and self.line.method in _REPEATABLE and not (self.fields.length or self._chunks)
+        return not self.retried and self.asked.method in _REPEATABLE and not (self.fields.length or self._chunks)
 
     def take(self, data: bytes) -> tuple[bytes, bytes]:
         """What of this belongs to the body and may be passed on, and what came after it. Raises BadChunks."""
@@ -82,10 +82,10 @@ class Exchange:
 
     def head(self, decision: Forward | ToApi, forwarding: bytes) -> bytes:
         """As it goes on: the line, what we say of the visitor, and what of theirs is passed on."""
-        version = b"HTTP/1.0\r\nConnection: close" if self.line.is_1_0 else b"HTTP/1.1"
+        version = b"HTTP/1.0\r\nConnection: close" if self.is_1_0 else b"HTTP/1.1"
         match decision:
             case Forward():
                 lines, extra = self.fields.for_workspace, b""
             case ToApi():
                 lines, extra = self.fields.for_api, decision.headers
-        return b"%b %b %b\r\n%b%b%b\r\n" % (self.line.method, decision.target, version, forwarding, extra, lines)
+        return b"%b %b %b\r\n%b%b%b\r\n" % (self.asked.method, decision.target, version, forwarding, extra, lines)

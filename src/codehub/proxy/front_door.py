@@ -11,7 +11,6 @@ from codehub.proxy.doorkeeper import Doorkeeper
 from codehub.proxy.everybody import Everybody
 from codehub.proxy.limits import Limits
 from codehub.proxy.pool import Pool
-from codehub.proxy.request_head import FieldsRead
 from codehub.proxy.tunnel import Tunnel
 from codehub.proxy.visitor import Visitor
 from codehub.proxy.watched import Watched
@@ -45,7 +44,6 @@ class FrontDoor:
         self.limits = limits
         self.scheme = scheme
         self.loop = asyncio.get_running_loop()
-        self.fields = FieldsRead()
         self.pool = Pool(limits.kept_seconds, limits.kept_connections)
         self.counts = Counts()
         self.is_draining = False

@@ -4,7 +4,8 @@ llhttp checks that it is HTTP at all, without a doubt about where a line or a na
 done with the headers that matter. There is no second reading: what is decided here is what is sent on."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
 
 import httptools
 
@@ -20,22 +21,15 @@ LENGTH = re.compile(rb"0|[1-9][0-9]{0,17}")
 _NOT_SERVED = frozenset({b"CONNECT", b"TRACE"})
 
 
-@dataclass(slots=True)
-class RequestLine:
-    method: bytes
-    target: bytes
-    is_1_0: bool
-
-
-def read_line(line: bytes) -> RequestLine:
-    """Raises Refused."""
+def read_line(line: bytes) -> tuple[bytes, bytes, bool]:
+    """Method, target, and whether it is HTTP/1.0. Raises Refused."""
     found = _LINE.fullmatch(line)
     if found is None:
         raise Refused(_fault(line))
     method, target, minor = found.groups()
     if method in _NOT_SERVED or (target == b"*" and method != b"OPTIONS"):
         raise Refused(Refusal.METHOD)
-    return RequestLine(method, target, minor == b"0")
+    return method, target, minor == b"0"
 
 
 def _fault(line: bytes) -> Refusal:
@@ -46,17 +40,16 @@ def _fault(line: bytes) -> Refusal:
 
 @dataclass(slots=True)
 class Fields:
-    """Everything after the request line. The same bytes always mean the same, so this is remembered."""
+    """Everything after the request line."""
 
-    host: bytes = b""
-    cookies: tuple[tuple[bytes, bytes], ...] = ()
-    token: bytes | None = None
-    noted: dict[bytes, bytes] = field(default_factory=dict)
+    host: bytes
+    noted: dict[bytes, bytes]
     length: int = 0
     is_chunked: bool = False
     closes: bool = False
-    expects_continue: bool = False
     is_upgrade: bool = False
+    cookies: tuple[tuple[bytes, bytes], ...] = ()
+    token: bytes | None = None
     forwarded_for: bytes = b""
     """What was sent as X-Forwarded-For; a trusted proxy's is believed."""
     forwarded_proto: bytes = b""
@@ -71,53 +64,66 @@ class _NoCallbacks:
 
 _CALLBACKS = _NoCallbacks()
 _NAMES_IN_CONNECTION = frozenset({b"close", b"keep-alive", b"upgrade", b"te", b"http2-settings", b""})
-
 _REMOVED = frozenset(
     {b"forwarded", b"x-real-ip", b"keep-alive", b"http2-settings", b"te", b"connection", b"upgrade"}
     | {b"sec-websocket-extensions"}  # compressed frames could not be told apart (contract 14)
+    | {b"cookie", b"authorization"}  # what is not ours of them is put in again
 )
 _REMOVED_PREFIXES = (b"x-forwarded-", b"proxy-", our_names.OUR_HEADERS)
-_COLLECTED = frozenset(
-    {
-        b"host",
-        b"content-length",
-        b"transfer-encoding",
-        b"connection",
-        b"upgrade",
-        b"cookie",
-        b"authorization",
-        b"expect",
-    }
-    | {b"te", b"x-forwarded-for", b"x-forwarded-proto", *NOTED}
-)
-_NEVER_ALIAS = frozenset({b"content-length", b"transfer-encoding"})
+_FRAMING = frozenset({b"content-length", b"transfer-encoding"})
+_DECIDING = _FRAMING | {b"host", b"connection", b"upgrade", b"cookie", b"authorization", b"expect", b"te"}
+_DECIDING |= {b"x-forwarded-for", b"x-forwarded-proto"}
+_COLLECTED = _DECIDING | set(NOTED)
+
+Sent = dict[bytes, list[bytes]]
+
+
+def fields_of(block: bytes) -> Fields:
+    """What the bytes from the end of the request line to the end of the head say. Raises Refused. The same bytes always
+    say the same, and a browser or a script sends them with request after request: they are remembered."""
+    return _remembered(block) if len(block) <= 4096 else read_fields(block)
 
 
 def read_fields(block: bytes) -> Fields:
-    """Of the bytes from the end of the request line to the end of the head. Raises Refused."""
     _judge(block)
-    sent: dict[bytes, list[bytes]] = {}
-    kept: list[bytes] = []
+    sent: Sent = {}
+    kept = []
     for line in block[2:-4].split(b"\r\n"):
-        name, _, value = line.partition(b":")
-        key = name.lower()
-        if b"_" in key:  # what some servers take for a dash
-            key = key.replace(b"_", b"-")
-            if key in _NEVER_ALIAS:
-                raise Refused(Refusal.BAD_FRAMING)
-        elif key in _COLLECTED:
-            sent.setdefault(key, []).append(value.strip(b" \t"))
-            if key in (b"cookie", b"authorization"):
-                continue
-        if key not in _REMOVED and not key.startswith(_REMOVED_PREFIXES):
+        name, value, is_kept = _known_line(line) if len(line) <= 256 else _read_header(line)
+        if name:
+            sent.setdefault(name, []).append(value)
+        if is_kept:
             kept.append(line)
-    fields = Fields()
-    _host(fields, sent)
+    hosts = sent.get(b"host", ())
+    if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
+        raise Refused(Refusal.BAD_HOST)
+    fields = Fields(hosts[0].lower(), {name: b", ".join(sent[name]) for name in sent.keys() & _NOTED})
     _framing(fields, sent)
-    kept = _connection(fields, sent, kept)
-    _pass_on(fields, sent, kept)
-    fields.noted = {name: b", ".join(sent[name]) for name in NOTED if name in sent}
+    _pass_on(fields, sent, _connection(fields, sent, kept))
     return fields
+
+
+_NOTED = frozenset(NOTED)
+_remembered = lru_cache(512)(read_fields)
+
+
+def _read_header(line: bytes) -> tuple[bytes, bytes, bool]:
+    """Of one line: its name, if it is to be looked at, and its value; and whether it goes on as it is."""
+    name, _, value = line.partition(b":")
+    key = name.lower()
+    if b"_" in key:  # what some servers take for a dash
+        key = key.replace(b"_", b"-")
+        if key in _FRAMING:
+            raise Refused(Refusal.BAD_FRAMING)
+        return b"", b"", not _is_removed(key)
+    return key if key in _COLLECTED else b"", value.strip(b" \t"), not _is_removed(key)
+
+
+_known_line = lru_cache(4096)(_read_header)
+
+
+def _is_removed(key: bytes) -> bool:
+    return key in _REMOVED or key.startswith(_REMOVED_PREFIXES)
 
 
 def _judge(block: bytes) -> None:
@@ -127,19 +133,10 @@ def _judge(block: bytes) -> None:
         pass
     except httptools.HttpParserError as error:
         raise Refused(Refusal.BAD_HEAD) from error
-    if block.count(b"\n") != block.count(b"\r\n") or block.count(b"\r") != block.count(b"\r\n"):
-        raise Refused(Refusal.BAD_HEAD)
 
 
-def _host(fields: Fields, sent: dict[bytes, list[bytes]]) -> None:
-    hosts = sent.get(b"host", ())
-    if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
-        raise Refused(Refusal.BAD_HOST)
-    fields.host = hosts[0].lower()
-
-
-def _framing(fields: Fields, sent: dict[bytes, list[bytes]]) -> None:
-    lengths, encodings = sent.get(b"content-length", []), sent.get(b"transfer-encoding", [])
+def _framing(fields: Fields, sent: Sent) -> None:
+    lengths, encodings = sent.get(b"content-length", ()), sent.get(b"transfer-encoding", ())
     if len(lengths) + len(encodings) > 1:
         raise Refused(Refusal.BAD_FRAMING)
     if lengths:
@@ -150,16 +147,15 @@ def _framing(fields: Fields, sent: dict[bytes, list[bytes]]) -> None:
         if encodings[0].lower() != b"chunked":
             raise Refused(Refusal.BAD_FRAMING)
         fields.is_chunked = True
-    expectations = sent.get(b"expect", [])
-    if expectations:
-        if [each.lower() for each in expectations] != [b"100-continue"]:
-            raise Refused(Refusal.EXPECTATION)
-        fields.expects_continue = True
+    if [each.lower() for each in sent.get(b"expect", ())] not in ([], [b"100-continue"]):
+        raise Refused(Refusal.EXPECTATION)
 
 
-def _connection(fields: Fields, sent: dict[bytes, list[bytes]], kept: list[bytes]) -> list[bytes]:
+def _connection(fields: Fields, sent: Sent, kept: list[bytes]) -> list[bytes]:
     """What belongs to this connection only, and every header that `Connection` names, goes no further."""
-    named = {each.strip(b" \t").lower() for value in sent.get(b"connection", ()) for each in value.split(b",")}
+    if b"connection" not in sent:
+        return kept
+    named = {each.strip(b" \t").lower() for value in sent[b"connection"] for each in value.split(b",")}
     fields.closes = b"close" in named
     if b"upgrade" in named and [each.lower() for each in sent.get(b"upgrade", ())] == [b"websocket"]:
         if fields.length or fields.is_chunked:
@@ -168,55 +164,32 @@ def _connection(fields: Fields, sent: dict[bytes, list[bytes]], kept: list[bytes
     extra = named - _NAMES_IN_CONNECTION
     if not extra:
         return kept
-    if extra & (_COLLECTED - set(NOTED)):
+    if extra & _DECIDING:
         raise Refused(Refusal.BAD_FRAMING)  # to take Content-Length away would let a body pass for a request
     return [line for line in kept if line.partition(b":")[0].lower() not in extra]
 
 
-def _pass_on(fields: Fields, sent: dict[bytes, list[bytes]], kept: list[bytes]) -> None:
+def _pass_on(fields: Fields, sent: Sent, kept: list[bytes]) -> None:
     fields.forwarded_for = b", ".join(sent.get(b"x-forwarded-for", ()))
     fields.forwarded_proto = b", ".join(sent.get(b"x-forwarded-proto", ()))
-    common = [*kept, b"X-Forwarded-Host: " + sent[b"host"][0]]
+    kept.append(b"X-Forwarded-Host: " + sent[b"host"][0])
     if any(b"trailers" in each.lower() for each in sent.get(b"te", ())):
-        common.append(b"TE: trailers")
-    credentials, workspace = [], []
+        kept.append(b"TE: trailers")
+    common = b"\r\n".join(kept)
+    ours, theirs = [common], [common]
     for value in sent.get(b"cookie", ()):
-        theirs, ours = our_names.split_cookies(value)
-        fields.cookies += ours
-        credentials.append(b"Cookie: " + value)
-        if theirs:
-            workspace.append(b"Cookie: " + theirs)
+        passed, cookies = our_names.split_cookies(value)
+        fields.cookies += cookies
+        ours.append(b"Cookie: " + value)
+        if passed:
+            theirs.append(b"Cookie: " + passed)
     for value in sent.get(b"authorization", ()):
         token = our_names.our_token(value)
         fields.token = fields.token or token
-        credentials.append(b"Authorization: " + value)
+        ours.append(b"Authorization: " + value)
         if token is None:
-            workspace.append(b"Authorization: " + value)
+            theirs.append(b"Authorization: " + value)
     if fields.is_upgrade:
-        workspace += [b"Connection: Upgrade", b"Upgrade: websocket"]
-    fields.for_workspace = b"".join(b"%b\r\n" % line for line in (*common, *workspace))
-    fields.for_api = b"".join(b"%b\r\n" % line for line in (*common, *credentials))
-
-
-class FieldsRead:
-    """What was read lately: a browser sends the same lines with request after request, and so does a script. At most
-    twice `REMEMBERED` blocks are kept, each of no more than `LONGEST` bytes."""
-
-    REMEMBERED = 512
-    LONGEST = 4096
-
-    def __init__(self) -> None:
-        self._young: dict[bytes, Fields] = {}
-        self._old: dict[bytes, Fields] = {}
-
-    def read(self, block: bytes) -> Fields:
-        found = self._young.get(block)
-        return found if found is not None else self._remember(block)
-
-    def _remember(self, block: bytes) -> Fields:
-        fields = self._old.get(block) or read_fields(block)
-        if len(block) <= self.LONGEST:
-            if len(self._young) >= self.REMEMBERED:
-                self._old, self._young = self._young, {}
-            self._young[block] = fields
-        return fields
+        theirs += [b"Connection: Upgrade", b"Upgrade: websocket"]
+    fields.for_workspace = b"\r\n".join(theirs) + b"\r\n"
+    fields.for_api = b"\r\n".join(ours) + b"\r\n"

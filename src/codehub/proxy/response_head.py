@@ -3,6 +3,7 @@ visitor is sent must never be taken for an answer to another."""
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 import httptools
 
@@ -40,6 +41,10 @@ _GUARDED = frozenset({b"set-cookie", b"set-cookie2", b"clear-site-data", b"alt-s
 _FRAMING = frozenset({b"content-length", b"transfer-encoding"})
 _LOOKED_AT = _HOP_BY_HOP | _GUARDED | _FRAMING | {b"sec-websocket-extensions"}
 _WITHOUT_BODY = frozenset({204, 304})
+_KEPT = [b"keep-alive"]
+_USUAL = frozenset(_KEPT)
+
+Seen = dict[bytes, list[bytes]]
 
 
 def read_answer(head: bytes, *, to_head: bool, is_upgrade: bool, of_workspace: bool, mount: bytes) -> Answer:
@@ -49,34 +54,49 @@ def read_answer(head: bytes, *, to_head: bool, is_upgrade: bool, of_workspace: b
     found = _LINE.fullmatch(first)
     if found is None:
         raise BadAnswer
-    status = int(found[2])
-    seen: dict[bytes, list[bytes]] = {}
-    kept = [b"HTTP/1.1 %b%b" % (found[2], found[3] or b" ")]
+    minor, digits, phrase = found.groups()
+    status = int(digits)
+    seen: Seen = {}
+    kept = [b"HTTP/1.1 %b%b" % (digits, phrase or b" ")]
     for line in lines:
-        name, _, value = line.partition(b":")
-        key = name.lower()
-        if key not in _LOOKED_AT:
+        key, value = _known_line(line) if len(line) <= 256 else _read_header(line)
+        if not key:
             kept.append(line)
             continue
-        value = value.strip(b" \t")
         seen.setdefault(key, []).append(value)
         if key in _GUARDED:
             passed = _of_workspace(key, value, mount) if of_workspace else value
             if passed is not None:
-                kept.append(b"%b: %b" % (name, passed))
+                kept.append(b"%b: %b" % (key, passed))
         elif key in _FRAMING and status != 204 and status >= 200:
             kept.append(line)
-    named = {each.strip(b" \t").lower() for value in seen.get(b"connection", ()) for each in value.split(b",")}
-    if len(named) > 1 or not named <= {b"keep-alive", b"close"}:
+    named = _USUAL
+    if seen.get(b"connection", _KEPT) != _KEPT:
+        named = _named(seen[b"connection"])
         kept = _without_named(kept, named)
     if status == 101:
         _check_upgrade(seen, named, is_upgrade=is_upgrade)
         kept += [b"Connection: Upgrade", b"Upgrade: websocket"]
-    keeps = found[1] == b"1" and b"close" not in named
-    length, is_chunked = _framing(seen, is_1_0=found[1] == b"0")
+    kept.append(b"")
+    length, is_chunked = _framing(seen, is_1_0=minor == b"0")
     if to_head or status in _WITHOUT_BODY or status < 200:
         length, is_chunked = 0, False
-    return Answer(status, b"\r\n".join(kept) + b"\r\n", length, is_chunked, keeps and (length >= 0 or is_chunked))
+    keeps = minor == b"1" and b"close" not in named and (length >= 0 or is_chunked)
+    return Answer(status, b"\r\n".join(kept), length, is_chunked, keeps)
+
+
+def _read_header(line: bytes) -> tuple[bytes, bytes]:
+    """The name of a line that is to be looked at, and its value; empty for all others."""
+    name, _, value = line.partition(b":")
+    key = name.lower()
+    return (key, value.strip(b" \t")) if key in _LOOKED_AT else (b"", b"")
+
+
+_known_line = lru_cache(4096)(_read_header)
+
+
+def _named(values: list[bytes]) -> frozenset[bytes]:
+    return frozenset(each.strip(b" \t").lower() for value in values for each in value.split(b","))
 
 
 def _judge(head: bytes) -> None:
@@ -96,21 +116,21 @@ def _of_workspace(key: bytes, value: bytes, mount: bytes) -> bytes | None:
     return None
 
 
-def _without_named(kept: list[bytes], named: set[bytes]) -> list[bytes]:
+def _without_named(kept: list[bytes], named: frozenset[bytes]) -> list[bytes]:
     """Without the headers that `Connection` names. To take framing away would be to lie about the body."""
     if named & _FRAMING:
         raise BadAnswer
     return [kept[0], *(line for line in kept[1:] if line.partition(b":")[0].lower() not in named)]
 
 
-def _check_upgrade(seen: dict[bytes, list[bytes]], named: set[bytes], *, is_upgrade: bool) -> None:
+def _check_upgrade(seen: Seen, named: frozenset[bytes], *, is_upgrade: bool) -> None:
     """Only what was asked for. An extension was not: it was taken out of the request."""
     agreed = b"upgrade" in named and [each.lower() for each in seen.get(b"upgrade", ())] == [b"websocket"]
     if not is_upgrade or not agreed or any(seen.get(b"sec-websocket-extensions", ())) or seen.keys() & _FRAMING:
         raise BadAnswer
 
 
-def _framing(seen: dict[bytes, list[bytes]], *, is_1_0: bool) -> tuple[int, bool]:
+def _framing(seen: Seen, *, is_1_0: bool) -> tuple[int, bool]:
     lengths, encodings = seen.get(b"content-length", ()), seen.get(b"transfer-encoding", ())
     if len(lengths) + len(encodings) > 1:
         raise BadAnswer

@@ -12,7 +12,7 @@ from codehub.proxy.exchange import Exchange
 from codehub.proxy.finding import find
 from codehub.proxy.presence import NEVER, Presence, forwarding
 from codehub.proxy.refusals import Refusal, Refused
-from codehub.proxy.request_head import read_line
+from codehub.proxy.request_head import fields_of, read_line
 
 log = structlog.get_logger(__name__)
 
@@ -71,15 +71,15 @@ class Visitor(Presence):
 
     def _read(self, data: bytes, end: int) -> Exchange:
         line_end = data.find(b"\r\n")
-        line = read_line(data[:line_end])
-        fields = self.door.fields.read(data[line_end:end])
+        method, target, is_1_0 = read_line(data[:line_end])
+        fields = fields_of(data[line_end:end])
         peer, scheme = self.peer, self._scheme
         if self._trusted:
             peer = self.door.everybody.trusted.visitor(peer, fields.forwarded_for)
             scheme = fields.forwarded_proto if fields.forwarded_proto in (b"http", b"https") else scheme
         asked = Asked(
-            line.method,
-            line.target,
+            method,
+            target,
             fields.host,
             fields.is_upgrade,
             fields.cookies,
@@ -88,7 +88,7 @@ class Visitor(Presence):
             peer,
             scheme,
         )
-        return Exchange(line, fields, asked, time.perf_counter())
+        return Exchange(asked, fields, is_1_0, time.perf_counter())
 
     def _wait_for_head(self, data: bytes, end: int) -> None:
         limit = self.door.limits.head_bytes
