@@ -76,6 +76,14 @@ LATER_QUESTIONS = {
         """SELECT id FROM workspaces WHERE owner_user_id = (SELECT id FROM users LIMIT 1) AND deleted_at IS NOT NULL
            ORDER BY created_at, id LIMIT 50""",
     ),
+    "asking for an archive": (
+        "workspaces_asking_for_archive",
+        "SELECT id FROM workspaces WHERE request ->> 'archive_key' = ANY ('{a,b}')",
+    ),
+    "deleted long ago": (
+        "workspaces_deleted_long_ago",
+        "SELECT id FROM workspaces WHERE deleted_at < now() - interval '30 days' ORDER BY deleted_at LIMIT 100",
+    ),
     "standing on an archive": ("workspaces_by_archive", "SELECT id FROM workspaces WHERE archive_key = ANY ('{a,b}')"),
 }
 """What the API and the metrics will ask."""
