@@ -12,7 +12,7 @@ from codehub.job.order import DirectoryPlace, Kind, Order, S3Place
 from codehub.runtimes.protocols import Job, JobSpec, JobState, Runtime, VolumeSpec
 
 KEY = "workspace/archive/home.tar.zst"
-SECONDS = 60
+SECONDS = 110  # jobs give way to everything else that runs here
 
 
 def fill(home: Path) -> None:

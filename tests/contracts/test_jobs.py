@@ -16,7 +16,7 @@ from codehub.job.marker import parse_totals
 from codehub.job.order import DirectoryPlace, Kind
 from codehub.runtimes.errors import InUse, NotFound, RuntimeAway, RuntimeFault
 from codehub.runtimes.protocols import Job, JobState, Runtime, VolumeSpec
-from tests.contracts.job_kit import Errand, SilentStore, done, ended, errand, fill, silent_store
+from tests.contracts.job_kit import SECONDS, Errand, SilentStore, done, ended, errand, fill, silent_store
 from tests.contracts.runtime_kit import RuntimeKit, docker_kit, memory_kit
 from tests.folders import short_folder
 from tests.job.sights import sight
@@ -154,7 +154,7 @@ async def test_every_line_is_told_from_the_first_also_after_its_end(
 ) -> None:
     spec = errand(tmp_path).spec(Kind.ARCHIVE, home)
     await runtime.jobs.run(spec)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(SECONDS):
         told = await lines(runtime, spec.name)
     assert (await runtime.jobs.status(spec.name)).exit_code == 0
     assert await lines(kit.open(kit.installation), spec.name) == told
@@ -262,7 +262,7 @@ async def test_removing_ends_it_whatever_it_does(runtime: Runtime, home: VolumeS
     await runtime.jobs.remove(spec.name)
     assert await runtime.jobs.list() == ()
     await store.is_left_alone()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(SECONDS):
         await following
     with pytest.raises(NotFound):
         await runtime.jobs.status(spec.name)

@@ -10,6 +10,7 @@ from pathlib import Path
 from codehub.runtimes.local.process import descendants
 from codehub.runtimes.local.records import Life
 from codehub.runtimes.protocols import Instance
+from tests.contracts.job_kit import SECONDS
 from tests.contracts.runtime_kit import RuntimeKit
 from tests.runtimes.local.place import TOOL, Place, fetch, place
 
@@ -18,7 +19,7 @@ PROGRAM = 3
 
 async def program_of(here: Place, job: str) -> int:
     """The job program's own process: behind the two namespaces' first ones."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(SECONDS):
         while len(found := _processes(here.data / "local/jobs" / job)) < PROGRAM:
             await asyncio.sleep(0.02)
     return found[PROGRAM - 1]
