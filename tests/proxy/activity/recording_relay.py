@@ -36,13 +36,14 @@ class RecordingRelay(Relay):
         except asyncio.IncompleteReadError:
             return
         method, target = head.split(b" ", 2)[:2]
+        blanked = re.sub(r"(reconnectionToken|session_id|token)=[^&]*", r"\1=blank", target.decode())
         sent = headers(head)
         is_upgrade = "upgrade" in sent
         self.requests.append(
             {
                 "at": round(time.monotonic() - self.began, 3),
                 "method": method.decode(),
-                "target": target.decode(),
+                "target": blanked,
                 "headers": {name: sent[name] for name in _KEPT_HEADERS if name in sent},
             }
         )
@@ -52,7 +53,7 @@ class RecordingRelay(Relay):
         )
         try:
             if is_upgrade:
-                await self._tunnel(target.decode(), reader, writer, upstream, up_writer)
+                await self._tunnel(blanked, reader, writer, upstream, up_writer)
             else:
                 if length := _LENGTH.search(head):
                     up_writer.write(await reader.readexactly(int(length[1])))
@@ -72,8 +73,7 @@ class RecordingRelay(Relay):
     ) -> None:
         answer = await upstream.readuntil(b"\r\n\r\n")
         writer.write(answer)
-        blanked = re.sub(r"(reconnectionToken|session_id|token)=[^&]*", r"\1=blank", target)
-        recorder = Recorder(self._folder / f"{len(self.recorders)}.xz", blanked.encode(), self.began)
+        recorder = Recorder(self._folder / f"{len(self.recorders)}.xz", target.encode(), self.began)
         self.recorders.append(recorder)
         try:
             await asyncio.gather(

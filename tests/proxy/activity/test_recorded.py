@@ -1,8 +1,12 @@
 """Real IDEs in a real browser, recorded: what people did is seen, what a tab does by itself is not (contract 14)."""
 
+from collections import Counter
+from uuid import uuid4
+
 import pytest
 
-from tests.proxy.activity.kept import found, names, stream, summary
+from codehub.proxy.activity.requests import Requests
+from tests.proxy.activity.kept import doing, found, marks, names, requests, stream, summary
 
 SIGNS: dict[str, dict[str, dict[str, int]]] = {
     "vscode-work": {
@@ -26,8 +30,33 @@ SIGNS: dict[str, dict[str, dict[str, int]]] = {
         "type after a reconnect": {"command": 1, "terminal_output": 46, "terminal_input": 86},
         "terminal prints after a reconnect": {"terminal_input": 2, "terminal_output": 4},
     },
+    "jupyter-work": {
+        "idle": {},
+        "open a notebook": {},
+        "idle in a notebook": {},
+        "run a cell": {"notebook": 3},
+        "kernel prints": {"notebook": 5},
+        "complete": {"completion": 2},
+        "save": {},
+        "open a terminal": {},
+        "idle with a terminal": {},
+        "type in the terminal": {"terminal_input": 52, "terminal_output": 51},
+        "terminal prints": {"terminal_output": 6},
+        "idle after a reconnect": {},
+    },
 }
 """How many pieces told what. A file was saved by the IDE itself, too, a second after the typing had stopped."""
+
+ASKED: dict[str, dict[str, dict[str, int]]] = {
+    "vscode-idle": {"idle": {"page": 6}},  # three windows were opened, each of them led on to its folder
+    "vscode-work": {"idle": {"page": 2}},
+    "jupyter-work": {
+        "idle": {"page": 2},
+        "open a notebook": {"save": 1, "command": 3},
+        "save": {"save": 2},
+        "open a terminal": {"command": 1},
+    },
+}
 
 
 @pytest.mark.parametrize("story", SIGNS)
@@ -40,3 +69,22 @@ def test_a_tab_that_nobody_touches_gives_no_sign_from_its_first_message_on(name:
     kept = stream(name)
     assert kept.pieces[-1].at - kept.pieces[0].at > 240
     assert found(kept.target, kept.pieces) == []
+
+
+def asked(story: str) -> dict[str, dict[str, int]]:
+    """For all that was done: how many requests were made that count, by kind. WebSockets are no requests."""
+    seen, rule, workspace_id = {what: Counter[str]() for _, what in marks(story)}, Requests(), uuid4()
+    for each in requests(story):
+        headers = {name.encode(): value.encode() for name, value in each.headers.items()}
+        if b"upgrade" not in headers:
+            kind = rule.seen(workspace_id, each.method.encode(), each.target.encode(), headers, each.at)
+            if kind is not None:
+                seen[doing(story, each.at)][kind.value] += 1
+    return {what: dict(counted) for what, counted in seen.items() if counted}
+
+
+@pytest.mark.parametrize(("story", "expected"), ASKED.items())
+def test_of_the_requests_of_a_tab_only_those_count_that_somebody_made(
+    story: str, expected: dict[str, dict[str, int]]
+) -> None:
+    assert asked(story) == expected

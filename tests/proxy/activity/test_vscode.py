@@ -180,11 +180,15 @@ def test_a_call_that_nobody_knows_counts_until_it_shows_itself_as_clockwork() ->
     assert told == [Kind.MESSAGE] * 3 + [None] * 5
 
 
-@pytest.mark.parametrize("type_", [ACK, KEEP_ALIVE, 5, 6, 7, 8, 10, 11])
-def test_upkeep_of_the_protocol_never_counts(type_: int) -> None:
-    tunnel = opened(MANAGEMENT)
-    assert tunnel.from_client.feed(frame(message(type_), mask=MASK), 0) is None
-    assert tunnel.from_server.feed(frame(message(type_)), 0) is None
+@pytest.mark.parametrize("type_", [REGULAR, CONTROL, ACK, KEEP_ALIVE, 5, 6, 7, 8, 10, 11])
+def test_a_message_without_data_never_counts(type_: int) -> None:
+    for connection in (MANAGEMENT, EXTENSION_HOST):
+        tunnel = opened(connection)
+        assert tunnel.from_client.feed(frame(message(type_), mask=MASK), 0) is None
+        assert tunnel.from_server.feed(frame(message(type_)), 0) is None
+        typed = message(REGULAR, method("$acceptTerminalInteraction"))
+        followed = tunnel.from_client.feed(frame(typed, mask=MASK), 1)
+        assert followed is (Kind.TERMINAL_INPUT if connection == EXTENSION_HOST else None)
 
 
 def test_several_messages_in_one_frame_and_one_message_in_several_frames() -> None:

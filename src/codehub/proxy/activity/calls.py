@@ -16,8 +16,13 @@ class Calls(Protocol):
     """One of the two connections."""
 
     @staticmethod
-    def is_call(data: bytes | memoryview, at: int, mask_at: int) -> bool:
-        """By a single byte, whether the masked message in a client's frame is a call and not an answer."""
+    def is_call(data: bytes | memoryview, start: int, stop: int) -> bool:
+        """By a single byte: whether a client's message is a call, and not an answer or a subscription."""
+        ...
+
+    @staticmethod
+    def is_news(data: bytes | memoryview, start: int, stop: int) -> bool:
+        """By a single byte: whether a server's message is something new, and not an answer."""
         ...
 
     @staticmethod

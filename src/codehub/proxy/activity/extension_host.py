@@ -155,8 +155,12 @@ class ExtensionHost:
     """The connection of extensions."""
 
     @staticmethod
-    def is_call(data: bytes | memoryview, at: int, mask_at: int) -> bool:
-        return 0 < data[at] ^ data[mask_at + 1] < _FIRST_ANSWER
+    def is_call(data: bytes | memoryview, start: int, stop: int) -> bool:  # noqa: ARG004
+        return 0 < data[start] < _FIRST_ANSWER
+
+    @staticmethod
+    def is_news(data: bytes | memoryview, start: int, stop: int) -> bool:  # noqa: ARG004
+        return 0 < data[start] < _FIRST_ANSWER
 
     @staticmethod
     def from_client(head: bytes) -> Meaning:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from codehub.model.activity import Kind
 from codehub.proxy.activity.calls import Meaning
 
-_REQUEST = 100
+_REQUEST, _EVENT = 100, 0xCC  # 204, of which this is the first byte
 _CALL = re.compile(
     rb"\x04\x04\x06\x64\x06[\x80-\xff]{0,4}[\x00-\x7f]\x01[\x00-\x7f]([!-~]+)\x01[\x00-\x7f]([!-~]+)", re.DOTALL
 )
@@ -82,8 +82,12 @@ class Management:
     """The connection of files, terminals and extensions."""
 
     @staticmethod
-    def is_call(data: bytes | memoryview, at: int, mask_at: int) -> bool:
-        return data[at + 3] ^ data[mask_at] == _REQUEST
+    def is_call(data: bytes | memoryview, start: int, stop: int) -> bool:
+        return stop - start > 3 and data[start + 3] == _REQUEST
+
+    @staticmethod
+    def is_news(data: bytes | memoryview, start: int, stop: int) -> bool:
+        return stop - start > 3 and data[start + 3] == _EVENT
 
     @staticmethod
     def from_client(head: bytes) -> Meaning:

@@ -15,11 +15,15 @@ from codehub.proxy.activity.frames import CannotFollow, unmasked
 from codehub.proxy.activity.management import Management
 from codehub.proxy.activity.rhythm import Rhythm
 
-_HEADER = struct.Struct(">BIII")
+_HEADER = struct.Struct(">B8xI")
+_unpack = _HEADER.unpack_from
+"""Of a header the type and the length."""
 LOOK = 1024
 """Of each message: names stand in its first hundred bytes, the path of a file in the first thousand. What cannot be
 seen in it is taken for the person's."""
 _LONGEST_MESSAGE = 1 << 30
+MOST_UNMASKED = 4096
+"""Of longer frames only what is looked at is unmasked."""
 _BINARY = 0x82  # the only frame of a binary message
 _REGULAR, _CONTROL, _ACK, _KEEP_ALIVE = 1, 2, 3, 9
 _TYPES = frozenset(range(12))
@@ -78,7 +82,7 @@ class Messages:
         if self._type == _CONTROL:
             self._told(piece)
             return None
-        return self._seen(piece, now)
+        return self._seen(piece, 0, len(piece), now)
 
     def end(self, length: int, now: float) -> Kind | None:  # noqa: ARG002 - the stream does not care about frames
         return None
@@ -88,7 +92,7 @@ class Messages:
         return self.want == 13 and not self.skip and not self._look
 
     def _opened(self, header: bytes) -> None:
-        type_, _, _, length = _HEADER.unpack(header)
+        type_, length = _HEADER.unpack(header)
         if type_ not in _TYPES or length > _LONGEST_MESSAGE:
             raise CannotFollow
         if length and type_ in _LOOKED_AT:
@@ -98,10 +102,33 @@ class Messages:
         else:
             self.want, self.skip = _HEADER.size, length
 
+    def _payload(self, data: bytes | memoryview, position: int, stop: int, now: float) -> Kind | None:
+        """The whole payload of a frame. What `take` does in steps is done at once for each message that lies in it."""
+        found: Kind | None = None
+        while position < stop:
+            if self._is_between and position + 13 <= stop:
+                type_, length = _unpack(data, position)
+                after = position + 13 + length
+                if after <= stop and type_ in _TYPES:
+                    if type_ == _REGULAR and length:
+                        found = self._seen(data, position + 13, after, now) or found
+                    elif type_ == _CONTROL:
+                        self._told(bytes(data[position + 13 : min(after, position + 13 + LOOK)]))
+                    position = after
+                    continue
+            passed = min(self.skip or self.want, stop - position)
+            if self.skip:
+                self.skip -= passed
+            else:
+                found = self.take(bytes(data[position : position + passed]), now) or found
+            position += passed
+        return found
+
     def _told(self, control: bytes) -> None:
         """Only the client's Control messages matter."""
 
-    def _seen(self, head: bytes, now: float) -> Kind | None:
+    def _seen(self, data: bytes | memoryview, start: int, stop: int, now: float) -> Kind | None:
+        """A Regular message."""
         raise NotImplementedError
 
 
@@ -113,48 +140,34 @@ class FromClient(Messages):
         self._rhythm = Rhythm()
 
     def glance(self, data: bytes | memoryview, now: float) -> tuple[int, Kind | None]:
-        calls = self._connection.calls
-        if calls is None or not self._is_between:
-            return 0, None
-        position, end, found = 0, len(data), None
-        while position + 19 <= end and data[position] == _BINARY:
+        position, end = 0, len(data)
+        found: Kind | None = None
+        while position + 6 <= end and data[position] == _BINARY:
             mask_at, length = position + 2, data[position + 1] - 128
             if length == 126:
                 mask_at, length = position + 4, data[position + 2] << 8 | data[position + 3]
             start = mask_at + 4
             stop = start + length
-            if stop > end or not 128 <= data[position + 1] < 255:
+            if stop > end or not 0 <= length <= MOST_UNMASKED or data[position + 1] == 255:
                 break
-            type_ = data[start] ^ data[mask_at]
-            if length != 13 or type_ not in _UPKEEP:
-                if type_ != _REGULAR or _length(data, start, mask_at) != length - 13:
-                    break
-                if calls.is_call(data, start + 13, mask_at):
-                    found = self._called(calls, data, start, stop, mask_at, now) or found
+            if length == 13 and data[start] ^ data[mask_at] in _UPKEEP and self._is_between:
+                position = stop  # not even unmasked
+                continue
+            payload = unmasked(bytes(data[start:stop]), bytes(data[mask_at:start]), 0)
+            found = self._payload(payload, 0, length, now) or found
             position = stop
         return position, found
-
-    def _called(
-        self, calls: Calls, data: bytes | memoryview, start: int, stop: int, mask_at: int, now: float
-    ) -> Kind | None:
-        mask = bytes(data[mask_at : mask_at + 4])
-        head = unmasked(bytes(data[start + 13 : min(start + 13 + NAMES, stop)]), mask, 1)
-        meaning = calls.from_client(head)
-        if callable(meaning):
-            meaning = meaning(unmasked(bytes(data[start + 13 : min(start + 13 + LOOK, stop)]), mask, 1))
-        return self._meant(meaning, now) if meaning else None
 
     def _told(self, control: bytes) -> None:
         self._connection.told(control)
 
-    def _seen(self, head: bytes, now: float) -> Kind | None:
+    def _seen(self, data: bytes | memoryview, start: int, stop: int, now: float) -> Kind | None:
         calls = self._connection.calls
-        if calls is None:
+        if calls is None or not calls.is_call(data, start, stop):
             return None
-        meaning = calls.from_client(head[:NAMES])
-        return self._meant(meaning(head) if callable(meaning) else meaning, now)
-
-    def _meant(self, meaning: Kind | bytes | None, now: float) -> Kind | None:
+        meaning = calls.from_client(bytes(data[start : min(stop, start + NAMES)]))
+        if callable(meaning):
+            meaning = meaning(bytes(data[start : min(stop, start + LOOK)]))
         if isinstance(meaning, bytes):  # a call that nobody here knows, by its name
             return None if self._rhythm.is_clockwork(meaning, now) else Kind.MESSAGE
         return meaning
@@ -163,33 +176,22 @@ class FromClient(Messages):
 class FromServer(Messages):
     __slots__ = ()
 
-    def glance(self, data: bytes | memoryview, now: float) -> tuple[int, Kind | None]:  # noqa: ARG002
-        calls = self._connection.calls
-        if calls is None or not self._is_between:
-            return 0, None
-        position, end, found = 0, len(data), None
-        while position + 15 <= end and data[position] == _BINARY:
+    def glance(self, data: bytes | memoryview, now: float) -> tuple[int, Kind | None]:
+        position, end = 0, len(data)
+        found: Kind | None = None
+        while position + 2 <= end and data[position] == _BINARY:
             start, length = position + 2, data[position + 1]
             if length == 126:
-                start, length = position + 4, data[position + 2] << 8 | data[position + 3]
+                start, length = position + 4, int.from_bytes(data[position + 2 : position + 4], "big")
             stop = start + length
             if stop > end or data[position + 1] > 126:
                 break
-            type_ = data[start]
-            if length != 13 or type_ not in _UPKEEP:
-                if type_ != _REGULAR or int.from_bytes(data[start + 9 : start + 13], "big") != length - 13:
-                    break
-                found = calls.from_server(bytes(data[start + 13 : min(start + 13 + NAMES, stop)])) or found
+            found = self._payload(data, start, stop, now) or found
             position = stop
         return position, found
 
-    def _seen(self, head: bytes, now: float) -> Kind | None:  # noqa: ARG002
+    def _seen(self, data: bytes | memoryview, start: int, stop: int, now: float) -> Kind | None:  # noqa: ARG002
         calls = self._connection.calls
-        return None if calls is None else calls.from_server(head[:NAMES])
-
-
-def _length(data: bytes | memoryview, start: int, mask_at: int) -> int:
-    """What the header of a masked message says of its data; it stands at its ninth byte."""
-    masked = int.from_bytes(data[start + 9 : start + 13], "big")
-    mask = int.from_bytes(data[mask_at : mask_at + 4], "big")
-    return masked ^ (mask << 8 & 0xFFFFFFFF | mask >> 24)
+        if calls is None or not calls.is_news(data, start, stop):
+            return None
+        return calls.from_server(bytes(data[start : min(stop, start + NAMES)]))
