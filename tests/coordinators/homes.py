@@ -1,6 +1,7 @@
 """Homes with something in them, and whether it is still there."""
 
 import hashlib
+import json
 from pathlib import Path
 from signal import SIGSTOP
 from uuid import UUID
@@ -11,7 +12,7 @@ from codehub.job.order import Kind
 from codehub.job.progress import Stage
 from codehub.model.states import Desired, Phase, Step
 from codehub.model.workspace import Workspace
-from codehub.runtimes.memory_disk import JobProcess, Trip
+from codehub.runtimes.memory_disk import Trip
 from codehub.runtimes.protocols import JobState
 from tests.coordinators.house import House, until
 
@@ -71,18 +72,16 @@ def hold(house: House, kind: Kind, at: Stage | str) -> None:
     house.engine.trips.append(Trip(kind, at, SIGSTOP))
 
 
-async def held(house: House, workspace_id: UUID, step: Step) -> None:
-    """A job of this workspace is in the middle of this step."""
+async def held(house: House, workspace_id: UUID, step: Step, at: Stage | str) -> None:
+    """A job of this workspace is in the middle of this step, where it was to be held."""
+    told = json.dumps({"stage": at})[1:-1] if at in list(Stage) else json.dumps(at)
 
     async def stopped() -> bool | None:
         jobs = [each for each in house.engine.disk.jobs.values() if each.spec.workspace_id == workspace_id]
-        return ((await house.row(workspace_id)).op_step is step and any(map(is_held, jobs))) or None
+        here = any(each.seen.state is JobState.RUNNING and told in each.log.read_text() for each in jobs)
+        return ((await house.row(workspace_id)).op_step is step and here) or None
 
     await until(stopped, 60)
-
-
-def is_held(job: JobProcess) -> bool:
-    return job.seen.state is JobState.RUNNING and b"stage" in job.log.read_bytes()
 
 
 async def keys_of(store: ObjectStore, workspace_id: UUID) -> list[str]:

@@ -83,7 +83,7 @@ async def test_the_next_leader_goes_on_with_the_job_of_the_one_before(
     workspace_id, before = await on_its_way(house, kind)
     hold(house, kind, moment)
     await house.wish(workspace_id, Desired.STANDBY if kind is Kind.RESTORE else Desired.ARCHIVED)
-    await held(house, workspace_id, STEPS[kind])
+    await held(house, workspace_id, STEPS[kind], moment)
     _, epoch, _ = await office(house.database_url, "coordinator:wc")
     await kill_leader(house.database_url, "coordinator:wc")
 
@@ -115,7 +115,7 @@ async def test_a_job_that_somebody_removed_is_done_again(house: House, kind: Kin
     workspace_id, before = await on_its_way(house, kind)
     hold(house, kind, RESULT)
     await house.wish(workspace_id, Desired.STANDBY if kind is Kind.RESTORE else Desired.ARCHIVED)
-    await held(house, workspace_id, STEPS[kind])
+    await held(house, workspace_id, STEPS[kind], RESULT)
     house.engine.lose_jobs(workspace_id)
     assert await moved(house, workspace_id, kind) == before
 

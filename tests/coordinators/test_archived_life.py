@@ -98,7 +98,7 @@ async def test_one_home_that_is_packed_keeps_no_other_workspace_from_starting(ho
     workspace_id, before = await furnished(house)
     hold(house, Kind.ARCHIVE, Stage.ARCHIVE)
     await house.wish(workspace_id, Desired.ARCHIVED)
-    await held(house, workspace_id, Step.ARCHIVE)
+    await held(house, workspace_id, Step.ARCHIVE, Stage.ARCHIVE)
     other = await house.create()
     await house.until_phase(other, Phase.RUNNING)
     assert (await house.row(workspace_id)).op_step is Step.ARCHIVE
