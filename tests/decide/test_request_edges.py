@@ -3,6 +3,7 @@
 import pytest
 
 from codehub.decide.plan import plan
+from codehub.decide.request import home_is_lost
 from codehub.model.conditions import Condition, Reason
 from codehub.model.plans import Answer, Begin, Dismiss, Plan
 from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
@@ -99,6 +100,13 @@ class TestStartEmpty:
     def test_a_home_that_was_not_looked_at_is_not_lost(self) -> None:
         row = in_error(ErrorReason.TIMEOUT, request=START_EMPTY)
         assert planned(row, volume=None) == Dismiss(START_EMPTY, "its home is not lost")
+
+    @pytest.mark.parametrize("reason", ErrorReason)
+    def test_whether_it_can_be_given_up_is_known_before_it_is_asked_for(self, reason: ErrorReason) -> None:
+        assert home_is_lost(lost(in_error(reason))) is True
+        assert home_is_lost(seeing(in_error(reason), volume=None)) is (reason in LOST)
+        assert home_is_lost(in_error(reason)) is False
+        assert home_is_lost(lost(standby(error_reason=reason))) is False
 
 
 class TestRestore:
