@@ -193,6 +193,16 @@ class TestWatching:
         assert doors is not None
         assert doors.silent_for_seconds < 100
 
+    async def test_one_that_leaves_does_not_take_its_successor_along(self, street: Street) -> None:
+        before, successor = street.door(), street.door()
+        await before.flush()
+        await successor.flush()
+        await before.flush()
+        await before.flush(leaving=True)
+        assert (await street.watch.look()).doors is not None
+        await successor.flush(leaving=True)
+        assert (await street.watch.look()).doors is None
+
     async def test_one_that_never_speaks_again_is_forgotten_in_the_end(self, street: Street) -> None:
         for name in ("dead", "alive"):
             await street.door(name).flush()

@@ -90,6 +90,7 @@ def served(database_url: str, redis_url: str, folder: Path) -> Iterator[Served]:
                 "REDIS_URL": redis_url,
                 "REDIS_CHANNEL_SSE_PREFIX": f"{folder.name}:sse",
                 "REDIS_CHANNEL_WAKE_PREFIX": f"{folder.name}:wake",
+                "REDIS_CHANNEL_ACTIVITY_PREFIX": f"{folder.name}:activity",
                 "RUNTIME": "local",
                 "RUNTIME_PREPARE": "false",
                 "CODEHUB_LOG_FORMAT": "json",

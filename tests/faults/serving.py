@@ -110,6 +110,7 @@ def replicas(house: House, redis_url: str, folder: Path, **environment: str) -> 
         "REDIS_URL": redis_url,
         "REDIS_CHANNEL_WAKE_PREFIX": f"{house.prefix}:wake",
         "REDIS_CHANNEL_SSE_PREFIX": f"{house.prefix}:sse",
+        "REDIS_CHANNEL_ACTIVITY_PREFIX": f"{house.prefix}:activity",
         "CODEHUB_DATA_DIR": str(data),
         "CODEHUB_LOG_FORMAT": "json",
         "RUNTIME": "docker",

@@ -8,7 +8,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import structlog
 from redis.asyncio import Redis
@@ -26,19 +26,26 @@ RETRY_SECONDS = 1.0
 """How soon after a failure it is tried again: until then nobody is put to sleep."""
 SEND_SECONDS = 5.0
 
-# The kind belongs to the newest sign of life: an older one, told late by another front door, changes neither.
+# The kind belongs to the newest sign of life: an older one, told late by another front door, changes neither. Whoever
+# leaves while a successor of the same name is there takes only itself away.
 TELL = """
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
-for i = 3, #ARGV, 3 do
+for i = 4, #ARGV, 3 do
     if redis.call('ZADD', KEYS[1], 'GT', 'CH', now - ARGV[i + 1], ARGV[i]) == 1 then
         redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 2])
     end
 end
-if ARGV[2] == 'leaving' then
-    redis.call('ZREM', KEYS[3], ARGV[1])
+if ARGV[3] == 'arriving' then
+    redis.call('HSET', KEYS[4], ARGV[1], ARGV[2])
 else
+    redis.call('HSETNX', KEYS[4], ARGV[1], ARGV[2])
+end
+if ARGV[3] ~= 'leaving' then
     redis.call('ZADD', KEYS[3], now, ARGV[1])
+elseif redis.call('HGET', KEYS[4], ARGV[1]) == ARGV[2] then
+    redis.call('ZREM', KEYS[3], ARGV[1])
+    redis.call('HDEL', KEYS[4], ARGV[1])
 end
 """
 
@@ -46,7 +53,8 @@ end
 @dataclass
 class Activity:
     """One for each process of a front door. `name` stays the same when the process is replaced: a successor speaks for
-    one that died, where a new name would leave a front door behind that is waited for."""
+    one that died, where a new name would leave a front door behind that is waited for. Both may be there for a while,
+    the one before until its last visitor has gone."""
 
     redis: Redis
     keys: Keys
@@ -60,6 +68,8 @@ class Activity:
     """In the interval before."""
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _fails: bool = False
+    _process: str = field(default_factory=lambda: uuid4().hex)
+    _has_arrived: bool = False
 
     def record(self, workspace_id: UUID, kind: Kind) -> None:
         """Called for every sign of life, so it does next to nothing. The first one after a quiet interval is told at
@@ -100,7 +110,7 @@ class Activity:
         self._woken.clear()
         try:
             async with asyncio.timeout(SEND_SECONDS):
-                await self.redis.eval(TELL, 3, *self.keys.told, *self._words(going, leaving=leaving))
+                await self.redis.eval(TELL, 4, *self.keys.told, *self._words(going, leaving=leaving))
         except (RedisError, OSError) as error:
             self._keep(going)
             self._note(fails=True, error=repr(error))
@@ -109,12 +119,13 @@ class Activity:
             self._keep(going)
             raise
         self._told |= going.keys()
+        self._has_arrived = True
         self._note(fails=False)
         return True
 
     def _words(self, going: dict[UUID, tuple[float, Kind]], *, leaving: bool) -> list[str]:
         now = self.elapsed()
-        words = [self.name, "leaving" if leaving else "staying"]
+        words = [self.name, self._process, "leaving" if leaving else "staying" if self._has_arrived else "arriving"]
         for workspace_id, (at, kind) in going.items():
             words += (str(workspace_id), f"{now - at:.6f}", kind)
         return words

@@ -8,10 +8,10 @@ class Keys:
     prefix: str
 
     @property
-    def told(self) -> tuple[str, str, str]:
-        """What front doors write: when each workspace was last used (a sorted set), by what (a hash), and when each of
-        them last spoke (a sorted set)."""
-        return self.prefix, f"{self.prefix}:kinds", f"{self.prefix}:doors"
+    def told(self) -> tuple[str, str, str, str]:
+        """What front doors write: when each workspace was last used (a sorted set), by what (a hash), when each of them
+        last spoke (a sorted set), and the newest process of each (a hash)."""
+        return self.prefix, f"{self.prefix}:kinds", f"{self.prefix}:doors", f"{self.prefix}:processes"
 
     @property
     def watch(self) -> str:

@@ -23,13 +23,13 @@ local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
 redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', now - ARGV[2])
 local doors = redis.call('ZRANGE', KEYS[3], 0, -1, 'WITHSCORES')
-local watch = redis.call('HMGET', KEYS[4], 'since', 'server')
+local watch = redis.call('HMGET', KEYS[5], 'since', 'server')
 local since = watch[1]
 if #doors == 0 then
-    redis.call('DEL', KEYS[4])
+    redis.call('DEL', KEYS[5])
 elseif not since or watch[2] ~= ARGV[1] then
     since = string.format('%.6f', now)
-    redis.call('HSET', KEYS[4], 'since', since, 'server', ARGV[1])
+    redis.call('HSET', KEYS[5], 'since', since, 'server', ARGV[1])
 end
 local signs = redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
 local kinds = {}

@@ -19,6 +19,7 @@ from codehub.cli import (
     config,
     context,
     gc,
+    hold,
     image,
     job,
     login,
@@ -33,7 +34,7 @@ from codehub.cli import (
 from codehub.errors import CodehubError
 
 PANELS = {
-    "Workspaces": ("ws",),
+    "Workspaces": ("ws", "hold"),
     "Who you are": ("login", "logout", "whoami", "password", "token", "session", "context"),
     "codehub on this machine": ("up", "down", "restart", "status", "doctor", "reset"),
     "Administration": ("user", "template", "admin", "gc"),
@@ -61,7 +62,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for commands in (
-    *(workspaces, login, context, account),
+    *(workspaces, hold, login, context, account),
     *(stack, restart, users, templates, admin, gc),
     *(serve, migrate, image, job, config),
 ):

@@ -54,6 +54,12 @@ def find_deleted(server: "Server", which: str) -> "Document":
     raise NotFound(f"There is no deleted workspace '{which}'.", "See: codehub ws list --deleted")
 
 
+def id_of(server: "Server", which: str) -> str:
+    """Its id alone. One that is written out is not looked for: a token that may only hold could not see it."""
+    whole = _whole_id(which)
+    return str(whole) if whole is not None else str(find(server, which)["id"])
+
+
 def called(workspace: "Document") -> str:
     """For a command to be copied from."""
     return shlex.quote(workspace["name"])

@@ -27,6 +27,7 @@ class NotOpenable(CodehubError):
 
 def register(app: typer.Typer) -> None:
     """In the order of `codehub ws --help`: what one needs first."""
+    from codehub.cli import hold
     from codehub.cli import workspace_archives as archives
     from codehub.cli import workspace_output as output
     from codehub.cli import workspace_wishes as wishes
@@ -45,6 +46,8 @@ def register(app: typer.Typer) -> None:
     for ask in (archives.restore, archives.fork, download, archives.keep, archives.unkeep):
         command(ws)(ask)
     command(ws, "start-empty")(archives.start_empty)
+    for awake in (hold.extend, hold.holds, hold.release):
+        command(ws)(awake)
     for look in (output.events, output.logs, output.stats):
         command(ws)(look)
     command(ws)(templates)
