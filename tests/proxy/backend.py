@@ -18,6 +18,8 @@ class Talk:
         self._reader = reader
         self.writer = writer
         self.seen = bytearray()
+        self.failure: AssertionError | None = None
+        """What the script did not accept."""
 
     async def head(self) -> bytes:
         """The next head; raises EOFError at the end."""
@@ -29,13 +31,24 @@ class Talk:
     async def request(self) -> bytes:
         """The next head and its body, however that is framed."""
         whole = await self.head()
-        lines = whole.lower().split(b"\r\n")
-        if b"transfer-encoding: chunked" in lines:
-            while not whole.endswith(b"0\r\n\r\n"):
-                whole += await self._note(self._reader.readuntil(b"\r\n"))
-            return whole
+        lines = [line.rstrip() for line in whole.lower().split(b"\r\n")]
+        if any(line.startswith(b"transfer-encoding:") and line.endswith(b"chunked") for line in lines):
+            return whole + await self._chunks()
         lengths = [int(line[15:]) for line in lines if line.startswith(b"content-length:")]
         return whole + await self.exactly(sum(lengths))
+
+    async def _chunks(self) -> bytes:
+        whole = b""
+        while True:
+            line = await self._note(self._reader.readuntil(b"\r\n"))
+            whole += line
+            size = int(line.partition(b";")[0], 16)
+            if not size:
+                break
+            whole += await self.exactly(size + 2)
+        while not whole.endswith(b"\r\n\r\n"):
+            whole += await self._note(self._reader.readuntil(b"\r\n"))
+        return whole
 
     async def rest(self) -> bytes:
         return await self._note(self._reader.read())
@@ -108,6 +121,8 @@ class Backend:
             await self.script(talk)
         except (EOFError, ConnectionError):
             pass  # the front door has gone: what it sent is noted
+        except AssertionError as failure:
+            talk.failure = failure
         finally:
             writer.close()
 

@@ -68,6 +68,7 @@ _REMOVED = frozenset(
     {b"forwarded", b"x-real-ip", b"keep-alive", b"http2-settings", b"te", b"connection", b"upgrade"}
     | {b"sec-websocket-extensions"}  # compressed frames could not be told apart (contract 14)
     | {b"cookie", b"authorization"}  # what is not ours of them is put in again
+    | {b"host", b"content-length", b"transfer-encoding"}  # put in again as everybody reads them alike
 )
 _REMOVED_PREFIXES = (b"x-forwarded-", b"proxy-", our_names.OUR_HEADERS)
 _FRAMING = frozenset({b"content-length", b"transfer-encoding"})
@@ -172,7 +173,11 @@ def _connection(fields: Fields, sent: Sent, kept: list[bytes]) -> list[bytes]:
 def _pass_on(fields: Fields, sent: Sent, kept: list[bytes]) -> None:
     fields.forwarded_for = b", ".join(sent.get(b"x-forwarded-for", ()))
     fields.forwarded_proto = b", ".join(sent.get(b"x-forwarded-proto", ()))
-    kept.append(b"X-Forwarded-Host: " + sent[b"host"][0])
+    kept[:0] = [b"Host: " + sent[b"host"][0], b"X-Forwarded-Host: " + sent[b"host"][0]]
+    if b"content-length" in sent:
+        kept.append(b"Content-Length: %d" % fields.length)
+    if fields.is_chunked:
+        kept.append(b"Transfer-Encoding: chunked")
     if any(b"trailers" in each.lower() for each in sent.get(b"te", ())):
         kept.append(b"TE: trailers")
     common = b"\r\n".join(kept)
