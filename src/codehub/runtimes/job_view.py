@@ -9,8 +9,8 @@ from codehub.job.order import DirectoryPlace, Kind, Order, S3Place
 HOME = Path("/job/home")
 ARCHIVE = Path("/job/archive")
 RELAY = Path("/job/relay")
-MEMORY_BYTES = 512 * 1024**2
-"""zstd takes most of it at its highest level; at the usual ones a job stays below 200 MB."""
+MEMORY_BYTES = 1024**3
+"""zstd takes most of it at its highest level on four processors; at the usual ones a job stays below 100 MB."""
 PIDS = 64
 LOG_BYTES = 64 * 1024**2
 """A day of progress, and more. Kept in one piece, since it is read from its first line."""

@@ -111,7 +111,7 @@ async def test_its_order_is_nowhere_to_be_read(house: House, store: SilentStore)
 async def test_it_is_limited_and_gives_way_to_others(house: House, store: SilentStore) -> None:
     job, _ = await waiting(house, store, Kind.ARCHIVE)
     limits = (await house.runtime._api.read(f"containers/{job.name}/json"))["HostConfig"]
-    assert limits["Memory"] == limits["MemorySwap"] == 512 * MIB
+    assert limits["Memory"] == limits["MemorySwap"] == 1024 * MIB
     assert (limits["PidsLimit"], limits["CpuShares"]) == (64, 16)
 
 

@@ -100,7 +100,7 @@ async def test_it_gives_way_to_everybody(here: Place, store: SilentStore) -> Non
     if limits.groups_obstacle() is None:
         stats = limits.Group(spec.name, limits.PARENT_OF_JOBS).stats()
         assert stats is not None
-        assert (stats.memory_limit_bytes, stats.pids > 0) == (512 * 1024**2, True)
+        assert (stats.memory_limit_bytes, stats.pids > 0) == (1024**3, True)
 
 
 async def test_what_its_owner_has_closed_is_archived_and_comes_back_closed(here: Place, tmp_path: Path) -> None:
