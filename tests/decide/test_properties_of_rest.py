@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 
 from codehub.decide.idle import IdlePolicy, Sleep, idle
 from codehub.decide.observe import observe
-from codehub.decide.orphans import CollectPolicy, Found, Generation, OrphanKind, Round, collect
+from codehub.decide.orphans import (
+    CollectPolicy,
+    Found,
+    Generation,
+    Ground,
+    OrphanKind,
+    Round,
+    collect,
+    named_archives,
+)
 from codehub.model.conditions import Conditions
 from codehub.model.sightings import ArchiveState, ContainerState, SeenArchive, Sighting
 from codehub.model.states import Desired, Operation, Phase
@@ -37,15 +46,18 @@ class Listing:
             for _ in range(dice.pick(0, 1, 2, 3))
         ]
         self.noted = {thing: dice.time() for thing in self.found if dice.pick(True, True, False)}
+        self.whole = frozenset(each for each in (KEY, *KEYS, *VOLUMES) if dice.pick(True, False))
+        self.shared = dice.pick(True, False)
 
     @staticmethod
     def _thing(dice: Dice) -> Found:
         kind = dice.pick(*OrphanKind)
-        keys = {OrphanKind.ARCHIVE: (KEY, *KEYS), OrphanKind.VOLUME: VOLUMES, OrphanKind.CONTAINER: ("c-1", "c-2")}
-        return Found(kind, dice.pick(*keys[kind]), dice.pick(*WORKSPACE_IDS))
+        keys = {OrphanKind.ARCHIVE: (KEY, *KEYS), OrphanKind.VOLUME: VOLUMES}
+        return Found(kind, dice.pick(*keys.get(kind, ("c-1", "c-2"))), dice.pick(*WORKSPACE_IDS))
 
     def round(self) -> Round:
-        return collect(self.found, self.rows, self.generations, self.noted, COLLECT, T0)
+        named = named_archives(self.rows.values(), self.generations, COLLECT, T0)
+        return collect(self.found, Ground(self.rows, named, self.whole, self.shared), self.noted, COLLECT, T0)
 
     def __repr__(self) -> str:
         return f"Listing(found={self.found}, rows={self.rows}, generations={self.generations}, noted={self.noted})"
@@ -66,15 +78,25 @@ def contract_9_protects(thing: Found, listing: Listing) -> bool:
     match thing.kind:
         case OrphanKind.ARCHIVE:
             return (
-                any(thing.key in (row.archive_key, own_key(row)) for row in living)
+                (maker is None and listing.shared)
+                or any(thing.key in (row.archive_key, own_key(row)) for row in living)
                 or any(generation.kept and generation.key == thing.key for generation in listing.generations)
                 or (maker is not None and maker.deleted_at is None and maker.phase is Phase.ERROR)
                 or (maker is not None and maker.deleted_at is not None and is_living(maker))
             )
         case OrphanKind.VOLUME:
-            return maker is None or thing.key == maker.home_volume or maker.operation is not Operation.NONE
+            return (
+                maker is None
+                or thing.key == maker.home_volume
+                or maker.operation is not Operation.NONE
+                or (maker.deleted_at is None and (maker.home_volume or maker.archive_key) not in listing.whole)
+            )
         case OrphanKind.CONTAINER:
             return maker is not None
+        case OrphanKind.UPLOAD:
+            return listing.shared if maker is None else maker.operation is not Operation.NONE
+        case OrphanKind.JOB:
+            return maker is not None and maker.operation is not Operation.NONE
 
 
 @bounded
@@ -104,6 +126,7 @@ def test_contract_9_everything_found_is_kept_or_on_its_way_out(listing: Listing)
     round_ = listing.round()
     kept = {each.found for each in round_.keep}
     going = {thing for thing in listing.noted if thing not in round_.forget}
+    assert {*round_.wait} <= going
     assert kept.isdisjoint(going | {*round_.note})
     assert kept | going | {*round_.note} == {*listing.found}
     assert {*round_.take} <= going

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from codehub.archives.errors import StoreError, StoreUnreachable
 from codehub.coordinators.archive_acts import ArchiveActs, ArchiveUnsound
+from codehub.coordinators.backup_watch import BackupWatch
 from codehub.coordinators.leadership import Leadership
 from codehub.job.marker import Totals
 from codehub.model.plans import Fault
@@ -32,6 +33,7 @@ class Actions:
     runtime: Runtime
     leadership: Leadership
     archives: ArchiveActs
+    backups: BackupWatch
     on_pull: Callable[[Workspace, PullProgress], None]
 
     async def act(
@@ -52,6 +54,8 @@ class Actions:
             case Step.STOP:
                 await self._stop_all(workspace)
             case Step.RELEASE | Step.DELETE:
+                # Let go of, a home is in its archive alone: a database that does not know it must be found out.
+                await self.backups.require(self.leadership.check, covered=step is Step.RELEASE)
                 await self._delete(workspace)
             case Step.ARCHIVE:
                 return await self.archives.archive(workspace)

@@ -92,7 +92,7 @@ def assemble(parts: Parts) -> Supervisor:
     )
     watch = BackupWatch(single(parts.database_url, "codehub counter"), parts.store, parts.installation)
     slots = Slots(config.max_concurrent_operations, config.max_concurrent_jobs)
-    controllers = [_controller(parts, shard, rhythm, slots) for shard in shards(config.shards)]
+    controllers = [_controller(parts, watch, shard, rhythm, slots) for shard in shards(config.shards)]
     divided = {each.lock_name: config.shards for each in controllers}
     return Supervisor(
         coordinators=[
@@ -110,12 +110,13 @@ def assemble(parts: Parts) -> Supervisor:
     )
 
 
-def _controller(parts: Parts, shard: Shard, rhythm: Rhythm, slots: Slots) -> WorkspaceController:
+def _controller(parts: Parts, watch: BackupWatch, shard: Shard, rhythm: Rhythm, slots: Slots) -> WorkspaceController:
     relay = _relay(parts, shard)
     return WorkspaceController(
         runtime=parts.runtime,
         archive_store=parts.store,
         archive_terms=_archive_terms(parts, relay),
+        backups=watch,
         relay=relay,
         fence=parts.fence,
         open_store=lambda seat: CountedController(_postgres(seat), shard, parts.metrics, parts.traces),

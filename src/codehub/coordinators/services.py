@@ -10,6 +10,7 @@ import structlog
 
 from codehub.archives.errors import StoreError
 from codehub.archives.object_store import ObjectStore
+from codehub.coordinators.backup_watch import HomesStay
 from codehub.coordinators.job_runner import JobFailed
 from codehub.coordinators.registry import Registry
 from codehub.decide.breaker import Breaker, BreakerPolicy, answered, trying, unanswered
@@ -26,6 +27,8 @@ REGISTRY_SECONDS = 30.0
 """A registry is asked by a pull, which an engine begins only when it has found out what to load."""
 LOOK_SECONDS = 0.5
 LOOKS_BETWEEN_PINGS = 10
+LOOKS_BETWEEN_COMPARISONS = 120
+"""Database and archive store are compared once a minute, and whenever a home is to be removed."""
 POLICY = BreakerPolicy(failures_to_open=1)
 """One failed ping opens it: a ping asks for nothing but an answer, so its failure is the service's own."""
 
@@ -49,6 +52,8 @@ class Services:
 
     runtime: Runtime
     store: ObjectStore
+    compare: Callable[[], Awaitable[object]]
+    """Compares the database with the archive store; raises unless it is the newest."""
     now: Callable[[], datetime]
     changed: Callable[[], None]
     homes_made_on: str | None = None
@@ -60,6 +65,8 @@ class Services:
         self._since = self.now()
         self._engine = _Door(Service.RUNTIME, self._same_engine, PING_SECONDS, Breaker(since=self._since))
         self._archives = _Door(Service.ARCHIVE_STORE, self.store.ping, PING_SECONDS, Breaker(since=self._since))
+        self._newest = _Door(Service.NEWEST_DATABASE, self._compared, PING_SECONDS, Breaker(since=self._since))
+        self._has_compared = False
         self._registries: dict[str, tuple[Registry, _Door]] = {}
 
     def states(self, image: str | None) -> dict[Service, ServiceState]:
@@ -69,6 +76,9 @@ class Services:
             Service.RUNTIME: _state(self._engine),
             Service.ARCHIVE_STORE: _state(self._archives),
             Service.REGISTRY: ServiceState(available=True, since=self._since),
+            Service.NEWEST_DATABASE: ServiceState(
+                self._has_compared and not self._newest.breaker.is_open, self._newest.breaker.since
+            ),
         }
         known = self._registries.get(registry_of(image)) if image is not None else None
         if known is not None:
@@ -80,6 +90,8 @@ class Services:
     async def away(self, error: RuntimeFault | StoreError, image: str | None) -> Service | None:
         """The service that is away for everyone, if that is what this error comes from."""
         match error:
+            case HomesStay() if await self._is_away(self._newest):
+                return Service.NEWEST_DATABASE
             case StoreError() if await self._is_away(self._archives):
                 return Service.ARCHIVE_STORE
             case JobFailed() if error.passes and await self._is_away(self._archives):
@@ -95,14 +107,25 @@ class Services:
         """Try again, with growing pauses, what is away; one that hangs keeps no other from its trial. The engine is
         asked now and then in any case: one that was replaced does what it is told, and nothing of it lasts. So is the
         archive store: whoever waits for an archive to be seen would not notice that nobody can look."""
-        asked = (self._engine, self._archives)
+        asked = {
+            self._engine: LOOKS_BETWEEN_PINGS,
+            self._archives: LOOKS_BETWEEN_PINGS,
+            self._newest: LOOKS_BETWEEN_COMPARISONS,
+        }
         async with asyncio.TaskGroup() as group:
             for look in itertools.count():
                 for door in (*asked, *(door for _, door in self._registries.values())):
-                    due = door.breaker.is_open or (door in asked and look % LOOKS_BETWEEN_PINGS == 0)
+                    due = door.breaker.is_open or (door in asked and look % asked[door] == 0)
                     if due and not door.turn.locked():
                         group.create_task(self._is_away(door), name=f"try {door.name}")
                 await asyncio.sleep(LOOK_SECONDS)
+
+    async def _compared(self) -> None:
+        """What was never compared is not known to be the newest: until then no home is removed."""
+        await self.compare()
+        if not self._has_compared:
+            self._has_compared = True
+            self.changed()
 
     async def _same_engine(self) -> None:
         """One that is not the one that the homes were made on is as good as none: it would be asked for other homes."""

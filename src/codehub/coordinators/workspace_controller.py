@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import assert_never
 from uuid import UUID, uuid4
 
@@ -13,6 +14,7 @@ from codehub.archives.errors import StoreError
 from codehub.archives.object_store import ObjectStore
 from codehub.coordinators.actions import DESTRUCTIVE, Actions, to_fault
 from codehub.coordinators.archive_acts import ArchiveActs, ArchiveTerms
+from codehub.coordinators.backup_watch import BackupWatch
 from codehub.coordinators.database_clock import DatabaseClock
 from codehub.coordinators.job_runner import JobRunner
 from codehub.coordinators.leadership import Deposed, Fence, Leadership
@@ -61,6 +63,7 @@ class WorkspaceController:
     runtime: Runtime
     archive_store: ObjectStore
     archive_terms: ArchiveTerms
+    backups: BackupWatch
     relay: StoreRelay | None
     """The way of jobs to the store, where they need one."""
     fence: Fence
@@ -87,10 +90,13 @@ class WorkspaceController:
             clock = DatabaseClock(self.elapsed, await leadership.seat.now())
             store = self.open_store(leadership.seat)
             engine = await store.engine(RUNTIME_LISTING)
-            services = Services(self.runtime, self.archive_store, clock.now, self.ticker.hint, engine, report.services)
+            compare = partial(self.backups.look, leadership.check)
+            services = Services(
+                self.runtime, self.archive_store, compare, clock.now, self.ticker.hint, engine, report.services
+            )
             runner = JobRunner(self.runtime.jobs, leadership, self.progress.told_by_job)
             archives = ArchiveActs(self.runtime, self.archive_store, runner, leadership, self.archive_terms, clock.now)
-            actions = Actions(self.runtime, leadership, archives, self.progress.pulled)
+            actions = Actions(self.runtime, leadership, archives, self.backups, self.progress.pulled)
             office = Office(store, leadership, actions, services, group, clock)
             if self.relay is not None:
                 group.create_task(self.relay.serve(), name="relay to the archive store")

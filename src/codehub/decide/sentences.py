@@ -129,6 +129,7 @@ SERVICE = {
     Service.RUNTIME: "the engine that workspaces run on",
     Service.ARCHIVE_STORE: "the store that archives are kept in",
     Service.REGISTRY: "the registry that its image comes from",
+    Service.NEWEST_DATABASE: "whoever can say that the database is the newest (the archive store, or an administrator)",
 }
 SOMETHING = "what it needs"
 """Where it is not known which one."""

@@ -75,12 +75,12 @@ NEEDS: dict[Step, tuple[Service, ...]] = {
     Step.STOPPED: (Service.RUNTIME,),
     Step.ARCHIVE: (Service.RUNTIME, Service.ARCHIVE_STORE),
     Step.VERIFY: (Service.RUNTIME, Service.ARCHIVE_STORE),
-    Step.VERIFIED: (Service.RUNTIME, Service.ARCHIVE_STORE),
-    Step.RELEASE: (Service.RUNTIME,),
+    Step.VERIFIED: (Service.RUNTIME, Service.ARCHIVE_STORE, Service.NEWEST_DATABASE),  # the next step is for good
+    Step.RELEASE: (Service.RUNTIME, Service.NEWEST_DATABASE),
     Step.RELEASED: (Service.RUNTIME,),
     Step.UPLOAD: (Service.ARCHIVE_STORE,),
     Step.UPLOADED: (Service.ARCHIVE_STORE,),
-    Step.DELETE: (Service.RUNTIME,),
+    Step.DELETE: (Service.RUNTIME, Service.NEWEST_DATABASE),
     Step.REMOVED: (Service.RUNTIME,),
 }
 """The shared services without which a step can neither act nor be seen."""
