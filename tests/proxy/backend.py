@@ -20,6 +20,7 @@ class Talk:
         self.seen = bytearray()
         self.failure: AssertionError | None = None
         """What the script did not accept."""
+        self.is_over = False
 
     async def head(self) -> bytes:
         """The next head; raises EOFError at the end."""
@@ -114,6 +115,10 @@ class Backend:
         """Everything that ever reached it."""
         return b"".join(bytes(talk.seen) for talk in self.talks)
 
+    @property
+    def open_talks(self) -> list[Talk]:
+        return [talk for talk in self.talks if not talk.is_over]
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         talk = Talk(reader, writer)
         self.talks.append(talk)
@@ -124,6 +129,7 @@ class Backend:
         except AssertionError as failure:
             talk.failure = failure
         finally:
+            talk.is_over = True
             writer.close()
 
 

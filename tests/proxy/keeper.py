@@ -109,7 +109,8 @@ class TableKeeper:
             return reply(b"403 Forbidden")
         if place is None or place.owner + b"-secret" not in secrets:
             return reply(b"404 Not Found")
-        return Forward(place.upstream, UUID(workspace.decode()), uuid5(NAMES, secrets[0].decode("latin-1")), target, mount)
+        session = uuid5(NAMES, secrets[0].decode("latin-1"))
+        return Forward(place.upstream, UUID(workspace.decode()), session, target, mount)
 
     def _is_of_host(self, asked: Asked) -> bool:
         origin = asked.headers.get(b"origin")

@@ -14,30 +14,28 @@ class FrameWalk:
     __slots__ = ("_header", "_left")
 
     def __init__(self) -> None:
-        self._left = 0
+        self._left = 0  # bytes of a frame still to come; -1 while its header has not come whole
         self._header = b""
 
     @property
     def is_between_frames(self) -> bool:
-        return self._left == 0 and not self._header
+        return self._left == 0
 
     def feed(self, data: bytes) -> None:
-        size = len(data)
-        if self._left >= size:
-            self._left -= size
-        elif not self._left and not self._header and size >= 2 and data[1] < 126 and data[1] + 2 == size:
+        size, left = len(data), self._left
+        if not left and 1 < size < 128 and data[1] + 2 == size:
             return  # one short frame, as nearly all are
+        if left >= size:
+            self._left = left - size
         else:
-            self._walk(data)
+            self._walk(self._header + data, max(left, 0))
 
-    def _walk(self, data: bytes) -> None:
-        data = self._header + data
-        position = self._left
+    def _walk(self, data: bytes, position: int) -> None:
         while position < len(data):
             header = data[position : position + 14]
             length = _frame_length(header)
             if length is None:
-                self._header, self._left = header, 0
+                self._header, self._left = header, -1
                 return
             position += length
         self._header, self._left = b"", position - len(data)

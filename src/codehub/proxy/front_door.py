@@ -7,13 +7,12 @@ import structlog
 
 from codehub.clock import elapsed
 from codehub.proxy.counts import Counts
-from codehub.proxy.doorkeeper import Doorkeeper
+from codehub.proxy.doorkeeper import Asked, Doorkeeper, Forward, Watcher
 from codehub.proxy.everybody import Everybody
 from codehub.proxy.limits import Limits
 from codehub.proxy.pool import Pool
 from codehub.proxy.tunnel import Tunnel
 from codehub.proxy.visitor import Visitor
-from codehub.proxy.watched import Watched
 
 if TYPE_CHECKING:
     from codehub.proxy.connection import Connection
@@ -72,12 +71,19 @@ class FrontDoor:
         assert forward is not None  # noqa: S101
         early = visitor.hand_over()
         visitor.transport.write(answer.lines + b"\r\n")
-        watched = Watched(self.doorkeeper.watcher(exchange.asked, forward))
-        tunnel = Tunnel(self, forward, visitor.peer, visitor.transport, connection.transport, watched)
+        watcher = self._watcher(exchange.asked, forward)
+        tunnel = Tunnel(self, forward, visitor.peer, visitor.transport, connection.transport, watcher)
         self.everybody.became(visitor, tunnel)
         self.counts.tunnels += 1
         self.counts.statuses[101] += 1
         tunnel.begin(early, data, has_visitor_ended=visitor.is_half_closed)
+
+    def _watcher(self, asked: Asked, forward: Forward) -> Watcher | None:
+        try:
+            return self.doorkeeper.watcher(asked, forward)
+        except Exception:  # a bulkhead: nobody watches it, and it opens all the same
+            log.exception("a watcher failed")
+            return None
 
     def refused(self, refusal: "Refusal", peer: str) -> None:
         self.counts.refusals[refusal] += 1

@@ -2,14 +2,18 @@
 
 import asyncio
 import socket
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from codehub.proxy.doorkeeper import Forward, Why
+import structlog
+
+from codehub.proxy.doorkeeper import Forward, Watcher, Why
 from codehub.proxy.frames import FrameWalk, close_frame
-from codehub.proxy.watched import Watched
 
 if TYPE_CHECKING:
     from codehub.proxy.front_door import FrontDoor
+
+log = structlog.get_logger(__name__)
 
 NEVER = float("inf")
 # A peer that is gone without a word is noticed within two minutes, however quiet the tunnel is.
@@ -19,7 +23,7 @@ _KEEP_ALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 15), (socket.TC
 class Tunnel:
     """The two ends and what is known of them."""
 
-    __slots__ = ("_door", "_open", "deadline", "forward", "peer", "visitor", "watched", "workspace")
+    __slots__ = ("_door", "_open", "_watcher", "deadline", "forward", "peer", "visitor", "workspace")
 
     def __init__(
         self,
@@ -28,16 +32,16 @@ class Tunnel:
         peer: str,
         visitor: asyncio.Transport,
         workspace: asyncio.Transport,
-        watched: Watched,
+        watcher: Watcher | None,
     ) -> None:
         self._door = door
         self._open = 2
         self.forward = forward
         self.peer = peer
-        self.watched = watched
+        self._watcher = watcher
         self.deadline = NEVER
-        self.visitor = _VisitorsEnd(self, visitor, workspace)
-        self.workspace = _WorkspacesEnd(self, workspace, visitor)
+        self.visitor = _VisitorsEnd(self, visitor, workspace, watcher.from_visitor if watcher else _nobody)
+        self.workspace = _WorkspacesEnd(self, workspace, visitor, watcher.from_workspace if watcher else _nobody)
         for end in (self.visitor, self.workspace):
             _keep_alive(end.transport)
             end.transport.set_protocol(end)
@@ -85,24 +89,44 @@ class Tunnel:
         if self._open:
             self._end(other)
             return
-        self.watched.ended()
+        if self._watcher is not None:
+            try:
+                self._watcher.ended()
+            except Exception:  # a bulkhead: whoever watches a tunnel must not be able to break it
+                log.exception("a watcher failed")
         self._door.everybody.ended(self)
+        del self.visitor.tunnel, self.workspace.tunnel  # garbage is looked for seldom: this goes by itself
 
     def _end(self, transport: asyncio.Transport) -> None:
         transport.close()
         self.deadline = self._door.now + self._door.limits.stalled_seconds
 
 
+def _nobody(_data: bytes) -> None:
+    """Watches."""
+
+
 class _End(asyncio.Protocol):
     """What comes from one side goes to the other; what one cannot take, the other is not asked for."""
 
-    __slots__ = ("has_ended", "other", "transport", "tunnel")
+    __slots__ = ("_tell", "has_ended", "other", "transport", "tunnel")
 
-    def __init__(self, tunnel: Tunnel, transport: asyncio.Transport, other: asyncio.Transport) -> None:
+    def __init__(
+        self, tunnel: Tunnel, transport: asyncio.Transport, other: asyncio.Transport, tell: Callable[[bytes], None]
+    ) -> None:
         self.tunnel = tunnel
         self.transport = transport
         self.other = other
+        self._tell = tell
         self.has_ended = False
+
+    def tell(self, data: bytes) -> None:
+        """The watcher, if it is still able to follow."""
+        try:
+            self._tell(data)
+        except Exception:  # a bulkhead, as in `Tunnel.lost`
+            log.exception("a watcher failed")
+            self._tell = _nobody
 
     def eof_received(self) -> bool:
         self.has_ended = True
@@ -133,20 +157,22 @@ class _VisitorsEnd(_End):
 
     def data_received(self, data: bytes) -> None:
         self.other.write(data)
-        self.tunnel.watched.from_visitor(data)
+        self.tell(data)
 
 
 class _WorkspacesEnd(_End):
     __slots__ = ("walk",)
 
-    def __init__(self, tunnel: Tunnel, transport: asyncio.Transport, other: asyncio.Transport) -> None:
-        super().__init__(tunnel, transport, other)
+    def __init__(
+        self, tunnel: Tunnel, transport: asyncio.Transport, other: asyncio.Transport, tell: Callable[[bytes], None]
+    ) -> None:
+        super().__init__(tunnel, transport, other, tell)
         self.walk = FrameWalk()
 
     def data_received(self, data: bytes) -> None:
         self.other.write(data)
         self.walk.feed(data)
-        self.tunnel.watched.from_workspace(data)
+        self.tell(data)
 
 
 class _Ending(asyncio.Protocol):
