@@ -7,7 +7,6 @@ leads opens it at the same path, so that a job which outlived the leader before 
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import structlog
@@ -17,6 +16,7 @@ log = structlog.get_logger()
 SOCKET = "store.sock"
 CHUNK_BYTES = 256 * 1024
 CONNECT_SECONDS = 10.0
+OPEN_AGAIN_SECONDS = 5.0
 CONNECTIONS_PER_JOB = 8
 """A job sends four parts at a time, and asks a question or two beside them."""
 
@@ -29,7 +29,16 @@ class StoreRelay:
         self._carried: set[asyncio.Task[None]] = set()
 
     async def serve(self) -> None:
-        """Until cancelled; then every connection is cut: whoever relays without leading would outlive its lease."""
+        """Until cancelled; then every connection is cut: whoever relays without leading would outlive its lease. Where
+        it cannot be opened jobs fail, and nothing else does."""
+        while True:
+            try:
+                await self._serve()
+            except OSError as error:
+                log.warning("jobs cannot reach the archive store", socket=str(self.path), reason=str(error))
+                await asyncio.sleep(OPEN_AGAIN_SECONDS)
+
+    async def _serve(self) -> None:
         server = await asyncio.start_unix_server(self._take, sock=self._bound())
         try:
             await asyncio.get_running_loop().create_future()
@@ -63,33 +72,29 @@ class StoreRelay:
         try:
             with contextlib.suppress(OSError):
                 await self._carry(reader, writer)
+                await _close(writer)
         finally:
+            writer.transport.abort()
             self._carried.discard(task)
-            writer.close()
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        async with self._connected() as (answers, store):
-            there = asyncio.ensure_future(_pass(reader, store))
-            back = asyncio.ensure_future(_pass(answers, writer))
-            try:
-                await asyncio.wait([there, back], return_when=asyncio.FIRST_EXCEPTION)
-            finally:
-                for each in (there, back):
-                    each.cancel()
-                await asyncio.gather(there, back, return_exceptions=True)
-
-    @contextlib.asynccontextmanager
-    async def _connected(self) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+        async with asyncio.timeout(CONNECT_SECONDS):
+            answers, store = await asyncio.open_connection(*self._address)
         try:
-            async with asyncio.timeout(CONNECT_SECONDS):
-                reader, writer = await asyncio.open_connection(*self._address)
-        except OSError as error:
-            log.debug("store not reached for a job", error=repr(error))
-            raise
-        try:
-            yield reader, writer
+            async with asyncio.TaskGroup() as both_ways:
+                both_ways.create_task(_pass(reader, store))
+                both_ways.create_task(_pass(answers, writer))
+            await _close(store)
+        except* OSError as broken:  # on either side: the other one is not left waiting
+            raise broken.exceptions[0] from None
         finally:
-            writer.close()
+            store.transport.abort()
+
+
+async def _close(writer: asyncio.StreamWriter) -> None:
+    """Once everything has gone out."""
+    writer.close()
+    await writer.wait_closed()
 
 
 async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
