@@ -2,10 +2,10 @@
 
     python -m benchmarks.decoder --rounds 20
 
-Recorded tunnels of VS Code, an idle window and one in which somebody works, are fed piece by piece as they were read from
-the socket, with the masks of real clients; so are a keep-alive and a terminal's input alone. Each call is measured beside
-one that does nothing, in turn, and the quickest of all rounds counts: what other programs take is not the decoder's. A
-message is one of VS Code's; a piece holds one or several, which share its cost.
+Recorded tunnels of VS Code, an idle window and one in which somebody works, are fed piece by piece as they were read
+from the socket, with masks like those of real clients; so are a keep-alive and a terminal's input alone. Each call is
+measured beside one that does nothing, in turn, and of all rounds the quickest counts: what other programs take is not
+the decoder's. A message is one of VS Code's; those in one piece share its cost.
 """
 
 import statistics
@@ -13,8 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from benchmarks.stage import Figure, arguments, progress, run
-from tests.proxy.activity.kept import stream
-from tests.proxy.activity.test_fragments import remasked
+from tests.proxy.activity.kept import remasked, stream
 from tests.proxy.activity.wire import frame, frames, message, xored
 
 from codehub.model.activity import Kind

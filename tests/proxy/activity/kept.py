@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from codehub.model.activity import Kind
 from codehub.proxy.activity.recording import Direction, Piece, read
 from codehub.proxy.activity.tunnel import Tunnel, listen
+from tests.proxy.activity.wire import masked_anew
 
 STREAMS = Path(__file__).parent / "streams"
 
@@ -27,6 +29,19 @@ class Stream:
 def stream(name: str) -> Stream:
     target, pieces = read(STREAMS / f"{name}.xz")
     return Stream(name, target, tuple(pieces))
+
+
+def remasked(kept: Stream, mask: bytes) -> Stream:
+    """The same with another mask in the client's frames."""
+    whole = masked_anew(b"".join(p.data for p in kept.pieces if p.direction is Direction.FROM_CLIENT), mask)
+    ends = accumulate(len(p.data) if p.direction is Direction.FROM_CLIENT else 0 for p in kept.pieces)
+    pieces = [
+        Piece(piece.at, piece.direction, whole[end - len(piece.data) : end])
+        if piece.direction is Direction.FROM_CLIENT
+        else piece
+        for piece, end in zip(kept.pieces, ends, strict=True)
+    ]
+    return Stream(kept.name, kept.target, tuple(pieces))
 
 
 def names(of: str = "") -> list[str]:

@@ -2,7 +2,7 @@
 
 import bisect
 from functools import cache
-from itertools import accumulate, pairwise
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from codehub.model.activity import Kind
 from codehub.proxy.activity.recording import Direction, Piece
 from codehub.proxy.activity.tunnel import listen
-from tests.proxy.activity.kept import Stream, feed, names, stream
-from tests.proxy.activity.wire import masked_anew
+from tests.proxy.activity.kept import feed, names, remasked, stream
 
 
 def cut(piece: Piece, *places: int) -> list[Piece]:
@@ -39,18 +38,6 @@ def expected(name: str, number: int, start: int, stop: int) -> Kind | None:
     signs = byte_by_byte(name)
     last = bisect.bisect_left(signs, (number, stop)) - 1
     return signs[last][2] if last >= 0 and signs[last][:2] >= (number, start) else None
-
-
-def remasked(kept: Stream, mask: bytes) -> Stream:
-    whole = masked_anew(b"".join(p.data for p in kept.pieces if p.direction is Direction.FROM_CLIENT), mask)
-    ends = accumulate(len(p.data) if p.direction is Direction.FROM_CLIENT else 0 for p in kept.pieces)
-    pieces = [
-        Piece(piece.at, piece.direction, whole[end - len(piece.data) : end])
-        if piece.direction is Direction.FROM_CLIENT
-        else piece
-        for piece, end in zip(kept.pieces, ends, strict=True)
-    ]
-    return Stream(kept.name, kept.target, tuple(pieces))
 
 
 @pytest.mark.parametrize("name", [name for name in names() if "idle" not in name])

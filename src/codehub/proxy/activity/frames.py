@@ -56,7 +56,6 @@ class Frames:
         "_header",
         "_is_control",
         "_is_final",
-        "_is_lost",
         "_is_open",
         "_left",
         "_mask",
@@ -65,13 +64,15 @@ class Frames:
         "_otherwise",
         "_reader",
         "_size",
+        "is_lost",
     )
 
     def __init__(self, reader: Reader, otherwise: Side, *, is_client: bool) -> None:
         self._reader = reader
         self._otherwise = otherwise
         self._masked = _MASKED if is_client else 0
-        self._is_lost = False
+        self.is_lost = False
+        """Whether this can be followed no longer."""
         self._header = b""
         """Of a frame of which less than the header has come."""
         self._left = 0
@@ -86,7 +87,7 @@ class Frames:
         """Bytes of the present message so far."""
 
     def feed(self, data: bytes | memoryview, now: float) -> Kind | None:
-        if self._is_lost:
+        if self.is_lost:
             return self._otherwise.feed(data, now)
         try:
             if self._left or self._header or self._is_open:
@@ -94,7 +95,7 @@ class Frames:
             position, found = self._reader.glance(data, now)
             return found if position == len(data) else self._walk(data, now, position, found)
         except Exception:  # noqa: BLE001 - the bulkhead: bytes of strangers must not reach the relay as an exception
-            self._is_lost = True
+            self.is_lost = True
             self._header = b""
             return None
 

@@ -150,7 +150,7 @@ class FromClient(Messages):
             stop = start + length
             if stop > end or not 0 <= length <= MOST_UNMASKED or data[position + 1] == 255:
                 break
-            if length == 13 and data[start] ^ data[mask_at] in _UPKEEP and self._is_between:
+            if length == 13 and self._is_between and _is_upkeep(data, start, mask_at):
                 position = stop  # not even unmasked
                 continue
             payload = unmasked(bytes(data[start:stop]), bytes(data[mask_at:start]), 0)
@@ -195,3 +195,14 @@ class FromServer(Messages):
         if calls is None or not calls.is_news(data, start, stop):
             return None
         return calls.from_server(bytes(data[start : min(stop, start + NAMES)]))
+
+
+def _is_upkeep(data: bytes | memoryview, start: int, mask_at: int) -> bool:
+    """Whether a masked header is that of upkeep without data: its last four bytes are the length."""
+    return (
+        data[start] ^ data[mask_at] in _UPKEEP
+        and data[start + 12] == data[mask_at]
+        and data[start + 11] == data[mask_at + 3]
+        and data[start + 10] == data[mask_at + 2]
+        and data[start + 9] == data[mask_at + 1]
+    )
