@@ -209,5 +209,5 @@ async def test_a_session_that_was_not_used_for_long_has_ended(people: People, ad
 
 async def test_scopes_include_the_lesser_ones(people: People, ada: User) -> None:
     me = (await (await people.program(ada, Scope.ADMIN)).get("/api/v1/me")).json()
-    assert me["scopes"] == ["admin", "read", "workspaces"]
+    assert me["scopes"] == ["admin", "hold", "read", "workspaces"]
     assert (await (await people.program(ada, Scope.ADMIN)).get("/api/v1/admin/users")).status_code == 403
