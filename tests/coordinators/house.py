@@ -26,6 +26,7 @@ from codehub.bus.page_events import PageEvents
 from codehub.coordinators.actions import Actions
 from codehub.coordinators.archive_acts import ArchiveActs, ArchiveTerms
 from codehub.coordinators.archive_look import StoreLook
+from codehub.coordinators.backup_watch import BackupWatch
 from codehub.coordinators.installation import Parts, assemble
 from codehub.coordinators.job_runner import JobRunner
 from codehub.coordinators.leadership import Fence, Leadership
@@ -117,7 +118,8 @@ class House:
         runner = JobRunner(runtime.jobs, leadership, lambda *_: None)
         terms = ArchiveTerms(level=1, proof=Proof.CHECKSUM, lent_seconds=600)
         archives = ArchiveActs(runtime, self.store, runner, leadership, terms, clock.now)
-        return Actions(runtime, leadership, archives, lambda *_: None)
+        backups = BackupWatch(self.pool, self.store, INSTALLATION)
+        return Actions(runtime, leadership, archives, backups, lambda *_: None)
 
     def replica(self, **settings: Any) -> Replica:  # noqa: ANN401 (any setting of these groups)
         """Start the coordinators of one more process."""
