@@ -96,10 +96,13 @@ class DockerJobs:
         found = await self._require(name)
         params = {"stdout": "1", "follow": str(int(labels.job(found).state is JobState.RUNNING))}
         lines = Lines()
-        async with self._api.stream(f"containers/{found['Id']}/logs", params) as content:
-            async for piece in containers.printed(content):
-                for line in lines.add(piece):
-                    yield line
+        try:
+            async with self._api.stream(f"containers/{found['Id']}/logs", params) as content:
+                async for piece in containers.printed(content):
+                    for line in lines.add(piece):
+                        yield line
+        except InUse as error:  # somebody removes it
+            raise NotFound(f"there is no job {name}") from error
         await self._ended(name)
 
     async def _ended(self, name: str) -> None:
