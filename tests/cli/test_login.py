@@ -42,7 +42,7 @@ async def test_without_a_login_commands_say_how_to_log_in(codehub: Command) -> N
 async def test_a_password_becomes_a_token_that_only_its_owner_can_read(ada: Person) -> None:
     codehub = await log_in(ada)
     me = (await codehub("whoami", "--json")).json()["me"]
-    assert (me["login"], me["proof"], me["scopes"]) == (ada.login, "token", ["read", "workspaces"])
+    assert (me["login"], me["proof"], me["scopes"]) == (ada.login, "token", ["hold", "read", "workspaces"])
     assert me["expires_at"] is not None
     assert stat.S_IMODE(contexts(codehub).stat().st_mode) == 0o600
     assert stat.S_IMODE(contexts(codehub).parent.stat().st_mode) == 0o700
@@ -94,7 +94,7 @@ async def test_a_browser_approves_and_the_command_gets_its_token(ada: Person) ->
     assert outcome.stdout == f"You are logged in to {ada.server.url} as {ada.login}.\n"
     assert "compare this code there: " in outcome.stderr
     me = (await ada.logged_out("whoami", "--json")).json()["me"]
-    assert me["scopes"] == ["read", "workspaces"]
+    assert me["scopes"] == ["hold", "read", "workspaces"]
 
 
 async def test_a_login_that_the_browser_refuses_is_refused(ada: Person) -> None:

@@ -10,7 +10,7 @@ async def test_a_browser_learns_who_it_is_and_what_to_send_with_changes(people: 
     user = await people.user("ada")
     me = (await (await people.browser(user)).get("/api/v1/me")).json()
     assert (me["id"], me["login"], me["role"], me["proof"]) == (str(user.id), "ada", "user", "session")
-    assert me["scopes"] == ["read", "workspaces"]
+    assert me["scopes"] == ["hold", "read", "workspaces"]
     assert len(me["csrf_token"]) == hashlib.sha256().digest_size * 2
 
 

@@ -16,7 +16,7 @@ ME: JsonDict = {
     "max_running": None,
     "locale": "en",
     "proof": "session",
-    "scopes": ["read", "workspaces"],
+    "scopes": ["hold", "read", "workspaces"],
     "expires_at": "2026-01-31T12:00:00Z",
     "csrf_token": "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9",
 }
