@@ -6,11 +6,14 @@ import asyncio
 import gc
 import os
 import resource
-from collections.abc import Iterator
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
+from codehub.model.conditions import Endpoint
 from codehub.proxy.connection import Connection
 from codehub.proxy.exchange import Exchange
 from codehub.proxy.limits import Limits
@@ -62,21 +65,32 @@ async def a_round(scene: Scene) -> None:
         client.writer.transport.abort()
     await until(lambda: scene.door.everybody.is_nobody, 60)
     scene._clients.clear()
-    scene.backend.talks.clear()
     scene.keeper.watchers.clear()
     scene.keeper.asked.clear()
 
 
+@asynccontextmanager
+async def other_process() -> AsyncIterator[Endpoint]:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.proxy.echo_workspace"), stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    try:
+        yield Endpoint("echo", "127.0.0.1", int(await process.stdout.readline()))
+    finally:
+        process.kill()
+        await process.wait()
+
+
 @pytest.mark.timeout(1200)
 async def test_after_all_have_gone_at_once_descriptors_and_memory_are_as_before() -> None:
-    async with opened(workspace, LIMITS) as scene:
+    async with other_process() as endpoint, opened(workspace, LIMITS) as scene:
+        scene.keeper.put("w", b"ann", endpoint)
         await a_round(scene)
         gc.collect()
-        await until(lambda: not scene.backend.open_talks)
         files, memory = open_files(), resident_kb()
         for _ in range(ROUNDS):
             await a_round(scene)
-        await until(lambda: not scene.backend.open_talks)
         await until(lambda: open_files() <= files, 30)
         gc.collect()
         assert resident_kb() - memory < 2 * 1024 + SOCKETS  # less than 1 KB for each, not for each round
