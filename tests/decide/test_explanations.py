@@ -102,7 +102,7 @@ def in_trouble() -> Iterator[Told]:
         yield shown(phase=Phase.ERROR, error_reason=reason, error_count=3), None
         yield shown(operation=Operation.STARTING, op_step=Step.START, error_reason=reason), None
     for reason in (ErrorReason.DATA_LOST, ErrorReason.ARCHIVE_CORRUPTED, ErrorReason.TIMEOUT):
-        for count in (1, 3):
+        for count in (1, 2):
             yield shown(phase=Phase.ERROR, error_reason=reason, restorable=Restorable(count, after(-60))), None
     yield shown(phase=Phase.ERROR, error_reason=ErrorReason.ACTION_FAILED, deaths=5), None
     yield shown(phase=Phase.ERROR, error_reason=ErrorReason.TIMEOUT, deaths=5), None
