@@ -24,11 +24,11 @@ from codehub.bus.connect import connect
 from codehub.bus.hints import Hints
 from codehub.bus.page_events import PageEvents
 from codehub.coordinators.actions import Actions
-from codehub.coordinators.archive_acts import ArchiveActs, ArchiveTerms
+from codehub.coordinators.archive_acts import ArchiveTerms
 from codehub.coordinators.archive_look import StoreLook
+from codehub.coordinators.archiving import Archiving
 from codehub.coordinators.backup_watch import BackupWatch
 from codehub.coordinators.installation import Parts, assemble
-from codehub.coordinators.job_runner import JobRunner
 from codehub.coordinators.leadership import Fence, Leadership
 from codehub.coordinators.supervisor import Supervisor
 from codehub.coordinators.workspace_controller import WorkspaceController
@@ -115,10 +115,9 @@ class House:
     def actions(self, leadership: Leadership) -> Actions:
         """The acts of one who leads, with nobody who decides about them."""
         runtime = self.runtime(leadership.check)
-        runner = JobRunner(runtime.jobs, leadership, lambda *_: None)
-        terms = ArchiveTerms(level=1, proof=Proof.CHECKSUM, lent_seconds=600)
-        archives = ArchiveActs(runtime, self.store, runner, leadership, terms, clock.now)
         backups = BackupWatch(self.pool, self.store, INSTALLATION)
+        terms = ArchiveTerms(level=1, proof=Proof.CHECKSUM, lent_seconds=600)
+        archives = Archiving(self.store, terms, backups, None).acts(runtime, leadership, lambda *_: None, clock.now)
         return Actions(runtime, leadership, archives, backups, lambda *_: None)
 
     def replica(self, **settings: Any) -> Replica:  # noqa: ANN401 (any setting of these groups)

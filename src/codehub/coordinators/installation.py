@@ -14,6 +14,7 @@ from codehub.bus.activity_watch import ActivityWatch
 from codehub.bus.hints import Hints, Listener
 from codehub.bus.page_events import PageEvents
 from codehub.coordinators.archive_acts import ArchiveTerms
+from codehub.coordinators.archiving import Archiving
 from codehub.coordinators.backup_watch import BackupWatch
 from codehub.coordinators.event_listener import EventListener
 from codehub.coordinators.gc_runner import Book, GcRunner
@@ -114,10 +115,7 @@ def _controller(parts: Parts, watch: BackupWatch, shard: Shard, rhythm: Rhythm, 
     relay = _relay(parts, shard)
     return WorkspaceController(
         runtime=parts.runtime,
-        archive_store=parts.store,
-        archive_terms=_archive_terms(parts, relay),
-        backups=watch,
-        relay=relay,
+        archiving=Archiving(parts.store, _archive_terms(parts, relay), watch, relay),
         fence=parts.fence,
         open_store=lambda seat: CountedController(_postgres(seat), shard, parts.metrics, parts.traces),
         wake_observer=partial(parts.hints.wake, Listener.OBSERVER),

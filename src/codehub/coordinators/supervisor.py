@@ -50,6 +50,8 @@ class Report:
     errors: int = 0
     services: dict[str, bool] = field(default_factory=dict)
     """What workspaces need, and whether it answers; kept by the coordinator that asks it."""
+    store_lacks: tuple[str, ...] = ()
+    """What the archive store was found not to do, though it should."""
     alarm: str | None = None
     """What a person has to see to before this coordinator goes on."""
 

@@ -4,26 +4,21 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from functools import partial
 from typing import assert_never
 from uuid import UUID, uuid4
 
 import structlog
 
 from codehub.archives.errors import StoreError
-from codehub.archives.object_store import ObjectStore
 from codehub.coordinators.actions import DESTRUCTIVE, Actions, to_fault
-from codehub.coordinators.archive_acts import ArchiveActs, ArchiveTerms
-from codehub.coordinators.backup_watch import BackupWatch
+from codehub.coordinators.archiving import Archiving
 from codehub.coordinators.database_clock import DatabaseClock
-from codehub.coordinators.job_runner import JobRunner
 from codehub.coordinators.leadership import Deposed, Fence, Leadership
 from codehub.coordinators.observer import RUNTIME_LISTING
 from codehub.coordinators.office import Acted, Office, ThinnedOut, bulkhead
 from codehub.coordinators.progress import Progress
 from codehub.coordinators.services import Services
 from codehub.coordinators.slots import Slots
-from codehub.coordinators.store_relay import StoreRelay
 from codehub.coordinators.supervisor import Report
 from codehub.coordinators.surplus import remove_surplus
 from codehub.coordinators.ticker import Ticker
@@ -61,11 +56,7 @@ log = structlog.get_logger()
 @dataclass
 class WorkspaceController:
     runtime: Runtime
-    archive_store: ObjectStore
-    archive_terms: ArchiveTerms
-    backups: BackupWatch
-    relay: StoreRelay | None
-    """The way of jobs to the store, where they need one."""
+    archiving: Archiving
     fence: Fence
     open_store: Callable[[Seat], ControllerStore]
     wake_observer: Callable[[*tuple[UUID, ...]], Awaitable[None]]
@@ -90,16 +81,14 @@ class WorkspaceController:
             clock = DatabaseClock(self.elapsed, await leadership.seat.now())
             store = self.open_store(leadership.seat)
             engine = await store.engine(RUNTIME_LISTING)
-            compare = partial(self.backups.look, leadership.check)
+            compare = self.archiving.comparison(leadership)
             services = Services(
-                self.runtime, self.archive_store, compare, clock.now, self.ticker.hint, engine, report.services
+                self.runtime, self.archiving.store, compare, clock.now, self.ticker.hint, engine, report.services
             )
-            runner = JobRunner(self.runtime.jobs, leadership, self.progress.told_by_job)
-            archives = ArchiveActs(self.runtime, self.archive_store, runner, leadership, self.archive_terms, clock.now)
-            actions = Actions(self.runtime, leadership, archives, self.backups, self.progress.pulled)
+            archives = self.archiving.acts(self.runtime, leadership, self.progress.told_by_job, clock.now)
+            actions = Actions(self.runtime, leadership, archives, self.archiving.backups, self.progress.pulled)
             office = Office(store, leadership, actions, services, group, clock)
-            if self.relay is not None:
-                group.create_task(self.relay.serve(), name="relay to the archive store")
+            group.create_task(self.archiving.serve(report), name="archiving")
             group.create_task(services.watch(), name="services")
             group.create_task(self.progress.flush_for_ever(), name="progress")
             group.create_task(self._hear(), name="controller hints")
