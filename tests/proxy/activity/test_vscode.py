@@ -182,13 +182,14 @@ def test_a_call_that_nobody_knows_counts_until_it_shows_itself_as_clockwork() ->
 
 @pytest.mark.parametrize("type_", [REGULAR, CONTROL, ACK, KEEP_ALIVE, 5, 6, 7, 8, 10, 11])
 def test_a_message_without_data_never_counts(type_: int) -> None:
-    for connection in (MANAGEMENT, EXTENSION_HOST):
+    for connection, typed in (
+        (MANAGEMENT, call("remoteterminal", "$input", '[1,"f"]')),
+        (EXTENSION_HOST, method("$acceptTerminalInteraction")),
+    ):
         tunnel = opened(connection)
         assert tunnel.from_client.feed(frame(message(type_), mask=MASK), 0) is None
         assert tunnel.from_server.feed(frame(message(type_)), 0) is None
-        typed = message(REGULAR, method("$acceptTerminalInteraction"))
-        followed = tunnel.from_client.feed(frame(typed, mask=MASK), 1)
-        assert followed is (Kind.TERMINAL_INPUT if connection == EXTENSION_HOST else None)
+        assert tunnel.from_client.feed(frame(message(REGULAR, typed), mask=MASK), 1) is Kind.TERMINAL_INPUT
 
 
 def test_several_messages_in_one_frame_and_one_message_in_several_frames() -> None:
@@ -226,6 +227,26 @@ def test_after_a_reconnect_printing_is_seen_though_it_was_subscribed_to_in_anoth
     tunnel = opened(MANAGEMENT, TARGET.replace(b"reconnection=false", b"reconnection=true"))
     printed = event('{"id":1,"event":"apple"}')
     assert tunnel.from_server.feed(frame(message(REGULAR, printed)), 0) is Kind.TERMINAL_OUTPUT
+
+
+@pytest.mark.parametrize(
+    ("connection", "changed"),
+    [
+        (MANAGEMENT, b"\x07\x05\x09\x64harvest"),
+        (MANAGEMENT, b"\x04\x04\x06\x64\x06\x01\x09"),
+        (EXTENSION_HOST, b"\x0e harvest"),
+    ],
+)
+def test_calls_of_a_version_that_writes_them_in_another_way_count_unless_they_are_clockwork(
+    connection: int, changed: bytes
+) -> None:
+    assert from_client(connection, *[changed] * 6, every=5) == [Kind.MESSAGE] * 3 + [None] * 3
+
+
+def test_a_version_that_begins_in_another_way_is_judged_by_size_and_rhythm() -> None:
+    tunnel = listen(TARGET)
+    typed = frame(message(REGULAR, call("remoteterminal", "$input", '[1,"f"]')), mask=MASK)
+    assert [tunnel.from_client.feed(typed, at) for at in (0, 1, 7)] == [None, Kind.MESSAGE, Kind.MESSAGE]
 
 
 def test_a_forwarded_port_is_an_app_of_its_own() -> None:

@@ -8,6 +8,9 @@ from codehub.model.activity import Kind
 NAMES = 128
 """The names stand in so many of the first bytes of a message."""
 
+UNREADABLE = b"unreadable"
+"""The name of a call that has another form than expected, as in a version that is not known."""
+
 Meaning = Kind | bytes | Callable[[bytes], Kind | bytes | None] | None
 """What a call means: always this; its name, where nobody knows; what a look at its arguments says; nothing."""
 
@@ -17,12 +20,12 @@ class Calls(Protocol):
 
     @staticmethod
     def is_call(data: bytes | memoryview, start: int, stop: int) -> bool:
-        """By a single byte: whether a client's message is a call, and not an answer or a subscription."""
+        """By a single byte: whether a client's message may be a call, and is no answer or subscription."""
         ...
 
     @staticmethod
     def is_news(data: bytes | memoryview, start: int, stop: int) -> bool:
-        """By a single byte: whether a server's message is something new, and not an answer."""
+        """By a single byte: whether a server's message may be something new, and is no answer."""
         ...
 
     @staticmethod

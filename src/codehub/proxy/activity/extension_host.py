@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from codehub.model.activity import Kind
-from codehub.proxy.activity.calls import Meaning
+from codehub.proxy.activity.calls import UNREADABLE, Meaning
 
-_FIRST_ANSWER = 5
+_ANSWERS = frozenset(range(5, 13))
 _METHOD = re.compile(rb"[\x01-\x04].{5}.(\$\w+)", re.DOTALL)
 _NOBODYS_TEXT = re.compile(rb'^.{7}\$\w+.{4}\[{[^}]*"scheme":"(?:output|log|vscode-[^"]*-log)"', re.DOTALL)
 
@@ -156,16 +156,18 @@ class ExtensionHost:
 
     @staticmethod
     def is_call(data: bytes | memoryview, start: int, stop: int) -> bool:  # noqa: ARG004
-        return 0 < data[start] < _FIRST_ANSWER
+        return data[start] not in _ANSWERS
 
     @staticmethod
     def is_news(data: bytes | memoryview, start: int, stop: int) -> bool:  # noqa: ARG004
-        return 0 < data[start] < _FIRST_ANSWER
+        return data[start] not in _ANSWERS
 
     @staticmethod
     def from_client(head: bytes) -> Meaning:
         method = _METHOD.match(head)
-        return None if method is None else _meaning(method[1])
+        if method is None:
+            return None if len(head) == 1 or head.startswith(b"{") else UNREADABLE  # the first messages have no method
+        return _meaning(method[1])
 
     @staticmethod
     def from_server(head: bytes) -> Kind | None:

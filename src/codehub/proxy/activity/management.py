@@ -9,9 +9,13 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from codehub.model.activity import Kind
-from codehub.proxy.activity.calls import Meaning
+from codehub.proxy.activity.calls import UNREADABLE, Meaning
 
-_REQUEST, _EVENT = 100, 0xCC  # 204, of which this is the first byte
+_EVENT = 0xCC  # of 204, the first byte
+_NO_REQUESTS = frozenset((101, 102, 103, *range(0xC8, 0xCD)))
+"""Types: withdrawn, subscribed and unsubscribed, and (of 200 to 204) the first bytes of answers and events."""
+_FIRST = b"\x05"
+"""The first message of all is no list: it tells who the client is."""
 _CALL = re.compile(
     rb"\x04\x04\x06\x64\x06[\x80-\xff]{0,4}[\x00-\x7f]\x01[\x00-\x7f]([!-~]+)\x01[\x00-\x7f]([!-~]+)", re.DOTALL
 )
@@ -83,7 +87,7 @@ class Management:
 
     @staticmethod
     def is_call(data: bytes | memoryview, start: int, stop: int) -> bool:
-        return stop - start > 3 and data[start + 3] == _REQUEST
+        return stop - start > 3 and data[start + 3] not in _NO_REQUESTS
 
     @staticmethod
     def is_news(data: bytes | memoryview, start: int, stop: int) -> bool:
@@ -92,7 +96,9 @@ class Management:
     @staticmethod
     def from_client(head: bytes) -> Meaning:
         call = _CALL.match(head)
-        return None if call is None else _meaning(*call.groups())
+        if call is None:
+            return None if head.startswith(_FIRST) else UNREADABLE
+        return _meaning(*call.groups())
 
     @staticmethod
     def from_server(head: bytes) -> Kind | None:

@@ -163,7 +163,9 @@ class FromClient(Messages):
 
     def _seen(self, data: bytes | memoryview, start: int, stop: int, now: float) -> Kind | None:
         calls = self._connection.calls
-        if calls is None or not calls.is_call(data, start, stop):
+        if calls is None:
+            raise CannotFollow  # a version that begins in another way
+        if not calls.is_call(data, start, stop):
             return None
         meaning = calls.from_client(bytes(data[start : min(stop, start + NAMES)]))
         if callable(meaning):
@@ -192,7 +194,9 @@ class FromServer(Messages):
 
     def _seen(self, data: bytes | memoryview, start: int, stop: int, now: float) -> Kind | None:  # noqa: ARG002
         calls = self._connection.calls
-        if calls is None or not calls.is_news(data, start, stop):
+        if calls is None:
+            raise CannotFollow
+        if not calls.is_news(data, start, stop):
             return None
         return calls.from_server(bytes(data[start : min(stop, start + NAMES)]))
 
