@@ -138,7 +138,7 @@ async def test_what_takes_longer_than_the_drain_is_cut(listener: socket.socket, 
 
 async def test_its_own_socket_tells_what_it_does(listener: socket.socket, backend: Backend) -> None:
     with short_folder() as folder, socket.socket(socket.AF_UNIX) as own:
-        path = Path(folder) / "own.sock"
+        path = Path(folder) / "proxy-1.7.sock"
         own.bind(str(path))
         own.listen()
         own.setblocking(False)
@@ -155,9 +155,9 @@ async def test_its_own_socket_tells_what_it_does(listener: socket.socket, backen
         )
         assert (await inside.answer()).body == b"ok\n"
         figures = (await inside.answer()).body.decode()
-        assert 'codehub_proxy_requests_total{status="200"} 1.0' in figures
-        assert 'codehub_proxy_refusals_total{reason="bad_head"} 1.0' in figures
-        assert "codehub_proxy_request_seconds_count 1.0" in figures
+        assert 'codehub_proxy_requests_total{replica="proxy-1",status="200"} 1.0' in figures
+        assert 'codehub_proxy_refusals_total{reason="bad_head",replica="proxy-1"} 1.0' in figures
+        assert 'codehub_proxy_request_seconds_count{replica="proxy-1"} 1.0' in figures
         await inside.send(b"GET /secrets HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert (await inside.answer()).status == 404
         running.server.end(signal.SIGINT)

@@ -9,6 +9,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import structlog
 
@@ -95,7 +96,8 @@ async def _own_door(door: FrontDoor, own: socket.socket | None, tasks: asyncio.T
         yield
         return
     everybody = Everybody(door.limits.connections_per_address, TrustedProxies(()))
-    own_door = FrontDoor(OwnDoor(door), everybody, tasks, door.limits)
+    replica = Path(own.getsockname()).name.partition(".")[0]
+    own_door = FrontDoor(OwnDoor(door, replica), everybody, tasks, door.limits)
     server = await asyncio.get_running_loop().create_unix_server(own_door, sock=own)
     async with _kept_time(own_door, tasks):
         try:

@@ -1,4 +1,4 @@
-"""`GET /metrics` for Prometheus: one answer for all replicas of this address, whichever of them is asked."""
+"""`GET /metrics` for Prometheus: one answer for all processes of this address, whichever of them is asked."""
 
 import asyncio
 import hmac
@@ -18,7 +18,7 @@ from codehub.store.phases import count_phases
 from codehub.web.callers import Callers
 from codehub.web.parts import Parts, parts_of
 from codehub.web.problems import ScopeMissing
-from codehub.web.siblings import Siblings
+from codehub.web.siblings import DOORS, REPLICAS, Siblings
 
 PHASES_SECONDS = 10.0
 """For how long the count of workspaces is not asked for again, however many scrape."""
@@ -64,7 +64,7 @@ async def _require_right(request: Request, token: SecretStr | None) -> None:
 async def _with_others(own: list[Metric], siblings: Siblings, request: Request) -> list[Metric]:
     """The others are asked with what this request carries, and judge it themselves."""
     carried = {name: request.headers[name] for name in ("authorization", "cookie") if name in request.headers}
-    answers = await siblings.answers(f"/metrics?replica={ALONE}", carried)
+    answers = await siblings.answers(f"/metrics?replica={ALONE}", carried, (REPLICAS, DOORS))
     answering = GaugeMetricFamily(
         "codehub_replica_answers", "1 for each replica of this address that answers.", labels=["replica"]
     )

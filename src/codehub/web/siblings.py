@@ -1,13 +1,15 @@
 """The replicas that share a public address, and how each is reached alone: by a unix socket of its own."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import httpx
 
 SECONDS = 2.0
-SUFFIX = ".sock"
+REPLICAS = "*.sock"
+DOORS = "proxy/*.sock"
+"""The processes of the front door, which tell about themselves and nothing else."""
 ALONE = "serve"
 
 
@@ -23,16 +25,19 @@ class Siblings:
         """This replica's own."""
         return _name(self._own) if self._own is not None else ALONE
 
-    async def answers(self, path: str, headers: Mapping[str, str] | None = None) -> dict[str, str | None]:
+    async def answers(
+        self, path: str, headers: Mapping[str, str] | None = None, among: Iterable[str] = (REPLICAS,)
+    ) -> dict[str, str | None]:
         """What each of the others answers to this question; None where it does not."""
-        asked = self._others()
+        asked = self._others(among)
         texts = await asyncio.gather(*(_ask(socket, path, headers) for socket in asked.values()))
         return dict(zip(asked, texts, strict=True))
 
-    def _others(self) -> dict[str, Path]:
+    def _others(self, among: Iterable[str]) -> dict[str, Path]:
         if self._own is None:
             return {}
-        newest = {_name(socket): socket for socket in sorted(self._own.parent.glob(f"*{SUFFIX}"), key=_number)}
+        sockets = [socket for pattern in among for socket in self._own.parent.glob(pattern)]
+        newest = {_name(socket): socket for socket in sorted(sockets, key=_number)}
         newest.pop(self.name, None)
         return newest
 

@@ -10,6 +10,11 @@ from prometheus_client.core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from codehub.model.accounts import Scope
+from codehub.proxy.addresses import TrustedProxies
+from codehub.proxy.counts import Counts
+from codehub.proxy.everybody import Everybody
+from codehub.proxy.figures import ProxyReadings
+from codehub.proxy.pool import Pool
 from codehub.settings import Settings
 from codehub.telemetry.readings import CoordinatorReadings
 from tests.web.api.people import PASSWORD, People
@@ -119,7 +124,9 @@ async def test_the_use_of_the_database_and_the_process_is_told(scraper: httpx.As
 
 
 async def test_the_document_lists_every_metric_as_it_is(scraper: httpx.AsyncClient) -> None:
-    told = {**await families(scraper), **{each.name: each for each in CoordinatorReadings(dict).collect()}}
+    doors = ProxyReadings(Counts(), Everybody(1, TrustedProxies(())), Pool(1, 1))
+    readings = [*CoordinatorReadings(dict).collect(), *doors.collect()]
+    told = {**await families(scraper), **{each.name: each for each in readings}}
     text = DOCUMENT.read_text()
     documented = dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", text, re.MULTILINE))
     assert documented == {_outside(each): each.type for each in told.values()}
