@@ -20,6 +20,7 @@ from codehub.proxy.doorkeeper import Doorkeeper, Visits
 from codehub.proxy.entrance import Entrance
 from codehub.proxy.guests import Guest, Guests
 from codehub.proxy.keeper import Keeper
+from codehub.proxy.limits import Limits
 from codehub.proxy.places import Places
 from codehub.proxy.routes import Routes
 from codehub.proxy.server import Serving, run
@@ -54,6 +55,7 @@ class FrontDoorRole:
             listeners=[listener],
             own=own,
             tls=self._tls(),
+            limits=Limits(connections_per_address=self.settings.proxy.connections_per_address),
             trusted=TrustedProxies(trusted),
             scheme=origins(codehub, self.settings.proxy).scheme.encode(),
         )

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from codehub.settings import addresses
-from codehub.settings.groups import Group, Seconds
+from codehub.settings.groups import Count, Group, Seconds
 from codehub.settings.variables import Words
 
 
@@ -40,6 +40,9 @@ class ProxyConfig(Group):
         Words(allowed="an absolute path", unset="in the file of the certificate"),
     ] = None
     """The certificate's private key."""
+    connections_per_address: Count = 1024
+    """More connections than this from one address to one process are refused (429). A whole office may have the same
+    address, with ten or so for each person; those whom a trusted proxy brings are not counted."""
     away_seconds: Seconds = 900
     """While PostgreSQL does not answer, whoever was let in before can go on in workspaces that run, for this long."""
 
