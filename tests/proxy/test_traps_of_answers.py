@@ -45,6 +45,22 @@ async def test_trailers_arrive(scene: Scene) -> None:
     assert (await client.head()).status == 200  # the connection goes on
 
 
+async def test_a_chunked_answer_whose_head_comes_alone_is_not_over(scene: Scene) -> None:
+    async def script(talk: Talk) -> None:
+        await talk.head()
+        await talk.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        await said.wait()
+        await talk.say(b"2\r\nhi\r\n0\r\n\r\n")
+
+    said = asyncio.Event()
+    scene.backend.script = script
+    client = await scene.connect()
+    await client.send(scene.get())
+    await client.head()
+    said.set()
+    assert await client.exactly(12) == b"2\r\nhi\r\n0\r\n\r\n"
+
+
 async def test_an_answer_that_is_too_short_is_cut(scene: Scene) -> None:
     scene.backend.script = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", then_closes=True)
     client = await scene.connect()

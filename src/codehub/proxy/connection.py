@@ -125,7 +125,7 @@ class Connection(asyncio.Protocol):
         exchange.is_answered = True
         exchange.status = answer.status
         head = answer.lines + (_CLOSING_END if exchange.closes else _END)
-        if length == len(data) and length <= _JOINED:  # all of it, as most answers are
+        if length == len(data) and length <= _JOINED and not answer.is_chunked:  # all of it, as most answers are
             visitor.transport.write(head + data)
             self._finish(visitor, exchange, is_clean=True)
             return
