@@ -20,7 +20,7 @@ def docker_image() -> Iterator[str]:
 @pytest.fixture
 async def house(docker_image: str) -> AsyncIterator[House]:
     installation = f"test-{uuid.uuid4().hex[:12]}"
-    runtime = DockerRuntime(installation, HOST)
+    runtime = DockerRuntime(installation, HOST, job_image=docker_image)
     try:
         yield House(runtime, docker_image, installation)
     finally:

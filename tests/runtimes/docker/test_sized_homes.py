@@ -23,7 +23,7 @@ SIZE = 24 * MIB
 @pytest.fixture
 async def sized(docker_image: str, tmp_path: Path) -> AsyncIterator[House]:
     installation = f"test-{uuid.uuid4().hex[:12]}"
-    runtime = DockerRuntime(installation, HOST, homes_folder=tmp_path)
+    runtime = DockerRuntime(installation, HOST, homes_folder=tmp_path, job_image=docker_image)
     try:
         yield House(runtime, docker_image, installation)
     finally:
