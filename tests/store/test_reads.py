@@ -1,21 +1,36 @@
 """Whoever asks first is answered first, however many ask after them."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from codehub.store.engine import POOL_SIZE
-from codehub.store.reads import opened_reads
+from codehub.store.reads import Reads, opened_reads
+
+CROWD = 30
 
 
 async def test_nobody_who_waits_is_overtaken(database_url: str) -> None:
     answered: list[int] = []
-    async with opened_reads(database_url, "test") as reads:
+    async with opened_reads(database_url, "test") as reads, one_connection(reads):
 
-        async def ask(number: int) -> None:
-            answered.append(await reads.fetchval("SELECT $1::integer FROM pg_sleep(0.01)", number))
-            await reads.execute("SELECT")  # comes back at once, while others still wait
+        async def ask_twice(number: int) -> None:
+            for question in (number, number + CROWD):
+                answered.append(await reads.fetchval("SELECT $1::integer", question))
 
-        await asyncio.gather(*(ask(number) for number in range(POOL_SIZE * 5)))
-    assert max(abs(place - number) for place, number in enumerate(answered)) < POOL_SIZE
+        await asyncio.gather(*(ask_twice(number) for number in range(CROWD)))
+    assert answered == list(range(2 * CROWD))
+
+
+@asynccontextmanager
+async def one_connection(reads: Reads) -> AsyncIterator[None]:
+    """For everybody: all others are taken."""
+    taken = [asyncio.create_task(reads.fetchval("SELECT pg_sleep(60)")) for _ in range(POOL_SIZE - 1)]
+    await asyncio.sleep(0)  # they stand in line before anybody else
+    yield
+    for each in taken:
+        each.cancel()
+    await asyncio.wait(taken)
 
 
 async def test_a_question_that_is_given_up_leaves_its_turn_to_the_next(database_url: str) -> None:
