@@ -149,11 +149,12 @@ async def test_a_name_is_given_once(ada: Person) -> None:
     assert again.error()["problem"]["code"] == "name_taken"
 
 
-async def test_what_needs_the_front_door_says_so(ada: Person) -> None:
+async def test_a_workspace_says_where_it_is_opened(ada: Person) -> None:
     await make(ada, "garden")
-    opened = await ada.codehub("ws", "open", "garden")
-    assert opened.code == ExitCode.FAILED
-    assert "this codehub has no front door" in opened.stderr
+    garden = (await ada.codehub("ws", "show", "garden", "--json")).json()
+    opened = await ada.codehub("ws", "open", "garden", "--print")
+    assert opened.stdout.strip() == garden["url"]
+    assert garden["url"].startswith(f"http://{garden['id'].replace('-', '')}.localhost:")
 
 
 async def test_what_workspaces_can_be_made_from_is_listed(ada: Person) -> None:

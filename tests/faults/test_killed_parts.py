@@ -26,7 +26,7 @@ def is_ready(codehub: Installation) -> bool:
     return httpx.get(f"{codehub.url}/readyz", timeout=10).is_success
 
 
-@pytest.mark.parametrize("part", ["postgres", "valkey", "serve"])
+@pytest.mark.parametrize("part", ["postgres", "valkey", "serve", "proxy"])
 def test_a_killed_part_comes_back_with_everything(codehub: Installation, part: str) -> None:
     witness = Witness(codehub)
     for _ in range(2):

@@ -120,6 +120,7 @@ def installation(*, ordinary_user: bool = False) -> Iterator[Installation]:
             "CODEHUB_LISTEN": "127.0.0.1:0",
             "RUNTIME": "local",  # no engine's business, and nobody waits here for an IDE to be compiled
             "RUNTIME_PREPARE": "false",
+            "PROXY_PROCESSES": "1",
         }
         try:
             yield Installation(folder, data, environment, run_as)

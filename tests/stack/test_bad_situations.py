@@ -184,7 +184,7 @@ async def test_external_services_are_used_and_not_started(
     try:
         codehub.up(DATABASE_URL=database, REDIS_URL=redis_url, ARCHIVE_URL=archives.as_uri())
         pids = {part["name"]: part["pid"] for part in codehub.state()["parts"]}
-        assert [name for name, pid in pids.items() if pid is not None] == ["serve"]
+        assert [name for name, pid in pids.items() if pid is not None] == ["serve", "proxy"]
         assert {part["state"] for part in codehub.state()["parts"]} == {"ready"}
         assert not (codehub.data / "postgres").exists()
         codehub.down()

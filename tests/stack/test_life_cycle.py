@@ -29,7 +29,7 @@ def cycle(codehub: Installation) -> None:
     shown = codehub.run("status", "--json")
     parts = {part["name"]: part for part in json.loads(shown.stdout)["parts"]}
     assert {part["state"] for part in parts.values()} == {"ready"}
-    assert set(parts) == {"postgres", "valkey", "archives", "serve"}
+    assert set(parts) == {"postgres", "valkey", "archives", "serve", "proxy"}
 
     pids = [codehub.pid, *(part["pid"] for part in parts.values() if part["pid"])]
     codehub.down()
@@ -57,8 +57,8 @@ def test_an_ordinary_user_needs_no_privileges(ordinary_codehub: Installation) ->
 def test_root_runs_services_as_their_own_user_and_opens_no_folder(codehub: Installation) -> None:
     before = codehub.folder.stat().st_mode
     codehub.up()
-    users = {name: Path(f"/proc/{codehub.part(name)['pid']}").owner() for name in ("postgres", "valkey", "serve")}
-    assert users == {"postgres": SYSTEM_USER, "valkey": SYSTEM_USER, "serve": "root"}
+    owned = {"postgres": SYSTEM_USER, "valkey": SYSTEM_USER, "serve": "root", "proxy": "root"}
+    assert {name: Path(f"/proc/{codehub.part(name)['pid']}").owner() for name in owned} == owned
     server = Path(f"/proc/{codehub.part('postgres')['pid']}/exe").readlink()
     assert server.is_relative_to(codehub.data / "bin"), "the installation itself may lie where they cannot reach it"
     assert codehub.folder.stat().st_mode == before

@@ -32,7 +32,8 @@ MOST_MEMORY = 400 * 2**20  # one of them uses a third of it after its start
 
 
 def replicas(codehub: Installation) -> dict[str, int]:
-    return {part["name"]: part["pid"] for part in codehub.state()["parts"] if part["name"].startswith("serve")}
+    answering = ("serve", "proxy")
+    return {part["name"]: part["pid"] for part in codehub.state()["parts"] if part["name"].startswith(answering)}
 
 
 def memory(pid: int) -> int:
@@ -84,9 +85,9 @@ def people_at_work(url: str, token: str, workspace_id: UUID) -> Iterator[dict[st
 def test_every_replica_is_replaced_under_load_and_no_request_or_event_is_lost(
     codehub: Installation, count: int
 ) -> None:
-    codehub.up(CODEHUB_REPLICAS=str(count))
+    codehub.up(CODEHUB_REPLICAS=str(count), PROXY_PROCESSES=str(count))
     before = replicas(codehub)
-    assert len(before) == count
+    assert len(before) == 2 * count
     token, workspace_id = made(codehub)
     with people_at_work(codehub.url, token, workspace_id) as report:
         for _ in range(2):
@@ -109,7 +110,7 @@ def test_a_replica_that_is_killed_comes_back_while_the_others_answer(codehub: In
     codehub.up(CODEHUB_REPLICAS="2")
     codehub.kill("serve-1")
     ready = httpx.get(f"{codehub.url}/readyz").json()
-    assert ready["replicas"] == {"serve-1": True, "serve-2": True}
+    assert ready["replicas"] == {"serve-1": True, "serve-2": True, "proxy": True}
     assert codehub.part("serve-1")["restarts"] == 1
     shown = codehub.run("status").stdout
     assert "serve-1" in shown
@@ -135,9 +136,9 @@ def test_whichever_replica_is_asked_tells_the_figures_of_all(codehub: Installati
     for name in COORDINATORS:
         assert sum(sample.value for sample in leads if sample.labels["coordinator"] == name) == 1
     answering = {sample.labels["replica"]: sample.value for sample in seen["codehub_replica_answers"].samples}
-    assert answering == {"serve-1": 1, "serve-2": 1}
+    assert answering == {"serve-1": 1, "serve-2": 1, "proxy": 1}
     memories = {sample.labels["replica"]: sample.value for sample in seen["process_resident_memory_bytes"].samples}
-    assert memories.keys() == {"serve-1", "serve-2"}
+    assert memories.keys() == {"serve-1", "serve-2", "proxy"}
 
 
 def test_a_successor_that_cannot_start_leaves_the_one_before_in_its_place(codehub: Installation) -> None:
@@ -173,7 +174,7 @@ def test_without_a_running_codehub_there_is_nothing_to_restart(codehub: Installa
 def test_a_stop_in_the_middle_of_a_restart_ends_all_of_it(codehub: Installation) -> None:
     codehub.up(CODEHUB_REPLICAS="2")
     os.kill(codehub.pid, signal.SIGUSR1)
-    until(lambda: len(codehub.state()["parts"]) > 5, seconds=30)
+    until(lambda: len(codehub.state()["parts"]) > 6, seconds=30)
     pids = [part["pid"] for part in codehub.state()["parts"] if part["pid"]]
     codehub.down()
     assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]

@@ -11,7 +11,6 @@ from codehub.cli.asked import Asked, command
 from codehub.cli.finding import Which, called, find
 from codehub.cli.measures import idle_time, size
 from codehub.cli.waiting import Timeout, Wait, wished
-from codehub.errors import CodehubError
 
 ws = typer.Typer(name="ws", help="Make, start, stop and delete workspaces.", no_args_is_help=True)
 
@@ -19,10 +18,6 @@ IdleTime = Annotated[str, typer.Option(metavar="TIME", help="10m, 2h, 3d, never,
 Description = Annotated[str | None, typer.Option(help="One line about it.", show_default=False)]
 Memo = Annotated[str | None, typer.Option(help="Notes of several lines; - reads them from stdin.", show_default=False)]
 RECENT = 10
-
-
-class NotOpenable(CodehubError):
-    pass
 
 
 def register(app: typer.Typer) -> None:
@@ -168,15 +163,13 @@ def open_workspace(
     which: Which,
     only_print: Annotated[bool, typer.Option("--print", help="Only print the address.")] = False,
 ) -> None:
-    """Open a workspace in the browser."""
+    """Open a workspace in the browser, where it wakes if it sleeps.
+
+    Example: codehub ws open garden
+    """
     import webbrowser
 
     workspace = find(asked.server, which)
-    if workspace["url"] is None:
-        raise NotOpenable(
-            f"{workspace['name']} cannot be opened yet: this codehub has no front door, through which browsers reach"
-            " workspaces."
-        )
     asked.tell({"url": workspace["url"]}, lambda: str(workspace["url"]))
     if not (only_print or asked.as_json):
         webbrowser.open(workspace["url"])

@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse
 from codehub import clock
 from codehub.coordinators.role import CoordinatorRole
 from codehub.telemetry.health import Check
-from codehub.web.siblings import Siblings
+from codehub.web.siblings import DOORS, REPLICAS, Siblings
 
 log = structlog.get_logger(__name__)
 
@@ -62,7 +62,7 @@ class Readiness:
             if time.monotonic() >= self._fresh_until:
                 before = self._report
                 checks = asyncio.gather(*(check() for check in self._checks))
-                found, others = await asyncio.gather(checks, self.siblings.answers("/healthz"))
+                found, others = await asyncio.gather(checks, self.siblings.answers("/healthz", among=(REPLICAS, DOORS)))
                 answering = {name: answer is not None for name, answer in others.items()}
                 self._report = Report(tuple(found), {self.siblings.name: True, **answering})
                 self._fresh_until = time.monotonic() + MAX_AGE_SECONDS

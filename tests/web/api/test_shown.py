@@ -1,11 +1,13 @@
 """What is shown of a workspace is what the interface describes."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import orjson
 import pytest
 
+from codehub.decide.origins import Origins
 from codehub.decide.show import show
 from codehub.model.activity import Kind
 from codehub.model.plans import Waiting
@@ -21,7 +23,8 @@ PROGRESS = Live("pull", OP_ID, 5, 10, 2.5, 2.0)
 
 
 def written(row: ShownWorkspace, live: Live | None = None) -> dict[str, Any]:
-    document: dict[str, Any] = orjson.loads(orjson.dumps(show(row, live, IDLE_POLICY)))
+    policy = replace(IDLE_POLICY, origins=Origins("https://codehub.example.org", "dev.example.org"))
+    document: dict[str, Any] = orjson.loads(orjson.dumps(show(row, live, policy)))
     return document
 
 

@@ -151,7 +151,7 @@ class Workspace(_Shown):
                     "undo_until": None,
                     "undelete_seconds": 604800,
                     "revision": 4,
-                    "url": None,
+                    "url": "https://0b7c1c2e5f0e4c449f1c6c1a2f6f3d10.dev.example.org/",
                     "explanation": {
                         "code": "stopped",
                         "params": {"since": _WHEN, "last_used": "2026-03-02T13:54:00+00:00"},
@@ -202,5 +202,5 @@ class Workspace(_Shown):
         ge=0,
     )
     revision: int = Field(description="Counts what its owner changed; the ETag holds it.", ge=1)
-    url: str | None = Field(description="Where it is opened; null while no front door is there.")
+    url: str = Field(description="Where a person opens it.")
     explanation: Explanation = Field(description="Why it is as it is, and what comes next.")

@@ -1,0 +1,44 @@
+import asyncio
+from collections.abc import Iterator
+from uuid import UUID
+
+import pytest
+
+from tests.databases import create_database, drop_database
+from tests.faults.real_house import new_installation
+from tests.folders import short_folder
+from tests.front_door.house import House, Person, house
+
+
+@pytest.fixture(scope="session")
+def codehub(postgres_url: str, migrated_template: str, redis_url: str) -> Iterator[House]:
+    """One for all tests of this folder; each of them is somebody else there."""
+    url = asyncio.run(create_database(postgres_url, migrated_template))
+    asyncio.run(new_installation(url))
+    with short_folder() as folder, house(url, redis_url, folder) as running:
+        yield running
+    asyncio.run(drop_database(postgres_url, url))
+
+
+@pytest.fixture(scope="session")
+def ada(codehub: House) -> Person:
+    """Somebody who works here; whatever she has is left as it is."""
+    return asyncio.run(codehub.person())
+
+
+@pytest.fixture(scope="session")
+def garden(ada: Person) -> UUID:
+    """A workspace of hers, which runs."""
+    return asyncio.run(ada.workspace("garden"))
+
+
+@pytest.fixture(scope="session")
+def kitchen(ada: Person) -> UUID:
+    """Another one."""
+    return asyncio.run(ada.workspace("kitchen"))
+
+
+@pytest.fixture
+async def eve(codehub: House) -> Person:
+    """Somebody else, to whom anything may happen."""
+    return await codehub.person()
