@@ -214,22 +214,25 @@ class Collecting:
     async def objects(self) -> set[str]:
         return {each.key async for each in self.store.list()}
 
+    def runtime(self) -> MemoryRuntime:
+        return MemoryRuntime(self.engine, INSTALLATION)
+
     async def volume(self, workspace_id: UUID) -> str:
         op_id = uuid4()
         name = incarnation_name(workspace_id, op_id, 1)
-        await MemoryRuntime(self.engine, INSTALLATION).volumes.create(VolumeSpec(name, workspace_id, op_id, 1))
+        await self.runtime().volumes.create(VolumeSpec(name, workspace_id, op_id, 1))
         return name
 
     async def volumes(self) -> set[str]:
-        return {each.name for each in await MemoryRuntime(self.engine, INSTALLATION).volumes.list()}
+        return {each.name for each in await self.runtime().volumes.list()}
 
     async def container(self, workspace_id: UUID) -> str:
         volume = await self.volume(workspace_id)
         spec = InstanceSpec(f"{volume}-c", workspace_id, uuid4(), 1, volume, "ide", 80, "/")
-        return await MemoryRuntime(self.engine, INSTALLATION).instances.start(spec)
+        return await self.runtime().instances.start(spec)
 
     async def containers(self) -> set[str]:
-        return {each.id for each in await MemoryRuntime(self.engine, INSTALLATION).instances.list()}
+        return {each.id for each in await self.runtime().instances.list()}
 
 
 async def _never() -> bool:

@@ -10,12 +10,15 @@ import pytest
 from codehub import clock
 from codehub.archives.object_store import ObjectStore
 from codehub.decide.orphans import OrphanKind
+from codehub.job.order import Kind
 from codehub.model.states import Operation, Phase, Step
 from codehub.model.workspace import RequestKind, archive_key
 from codehub.runtimes.errors import RuntimeAway
 from codehub.runtimes.memory_engine import Call, Fault
+from codehub.runtimes.protocols import VolumeSpec
 from codehub.stack.seaweedfs import SeaweedFS
 from codehub.store import gc_rounds
+from tests.contracts.job_kit import done, errand
 from tests.contracts.object_store_places import in_bucket, in_directory
 from tests.coordinators.collecting import CONTENT, INSTALLATION, Collecting, collecting
 
@@ -279,6 +282,27 @@ class TestVolumesContainersAndJobs:
         assert (await house.collected())["deleted"] == {OrphanKind.CONTAINER: 1}
         assert await house.containers() == {theirs}
         assert len(await house.volumes()) == 2
+
+
+async def test_a_job_that_no_operation_needs_is_removed_and_one_under_way_is_not(
+    house: Collecting, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    runtime = house.runtime()
+    idle, busy = await house.workspace(), await house.workspace()
+    names = []
+    for workspace_id in (idle, busy):
+        home = VolumeSpec(await house.volume(workspace_id), workspace_id, uuid4(), 1)
+        spec = errand(tmp_path_factory.mktemp("archives")).spec(Kind.ARCHIVE, home)
+        names.append((await done(runtime, spec)).name)
+    await house.execute(
+        "UPDATE workspaces SET operation = 'STOPPING', op_step = 'stop', op_id = id, op_clock_at = now()"
+        " WHERE id = :id",
+        id=busy,
+    )
+    house.lead()
+    told = await house.collected()
+    assert told["deleted"] == {OrphanKind.JOB: 1}
+    assert [each.name for each in await runtime.jobs.list()] == names[1:]
 
 
 async def test_archives_that_may_belong_to_another_installation_stay(house: Collecting) -> None:
