@@ -1,0 +1,43 @@
+"""Whoever wakes a workspace at any step of its archiving finds it running, with every file as it was."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from codehub.decide.plan import HOME_IS_LET_GO
+from codehub.model.states import Desired, Operation, Phase
+from tests.coordinators.test_archive_trouble import failures
+from tests.coordinators.test_kills import steps_of
+from tests.faults.real_house import DockerHouse
+from tests.faults.sleepers import JOBS_SECONDS, Sleepers, sleepers
+
+
+@pytest.fixture
+async def place(house: DockerHouse, docker_image: str) -> AsyncIterator[Sleepers]:
+    async with sleepers(house, docker_image) as made:
+        yield made
+
+
+@pytest.mark.timeout(900)
+async def test_a_wake_at_every_step_of_archiving_loses_nothing(place: Sleepers) -> None:
+    house = place.house
+    house.replica()
+    workspace_id, before = await place.furnished()
+
+    async def wake() -> bool:
+        await house.wish(workspace_id, Desired.RUNNING)
+        return True
+
+    for step in steps_of(Operation.ARCHIVING):
+        home = (await house.row(workspace_id)).home_volume
+        trap = place.lay(workspace_id, step, wake)
+        await house.wish(workspace_id, Desired.ARCHIVED)
+        await trap.struck.wait()
+        woken = await house.until_phase(workspace_id, Phase.RUNNING, JOBS_SECONDS)
+        assert (woken.home_volume == home) == (step not in HOME_IS_LET_GO), step
+        assert await place.tree(workspace_id) == before, step
+        assert await place.volumes(workspace_id) == [woken.home_volume]
+        await place.no_jobs_are_left(workspace_id)
+    called_off = [event for event in await house.events(workspace_id) if event[3] == "wish_changed"]
+    assert len(called_off) == len(set(steps_of(Operation.ARCHIVING)) - set(HOME_IS_LET_GO))
+    assert await failures(house, workspace_id) == []
