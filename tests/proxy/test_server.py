@@ -123,6 +123,32 @@ async def test_a_drain_answers_what_is_under_way_and_says_goodbye_to_websockets_
 
 
 @pytest.mark.usefixtures("hasty")
+async def test_streams_of_events_end_between_two_of_them(listener: socket.socket) -> None:
+    goes_on = asyncio.Event()
+
+    async def events(talk: Talk) -> None:
+        await talk.request()
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+        await talk.say(head + b"6\r\nevent1\r\n6\r\neve")
+        await goes_on.wait()
+        await talk.say(b"nt2\r\n")
+        await talk.rest()
+
+    async with running_backend(events) as backend:
+        running = Running(listener, backend)
+        await running.server.is_ready.wait()
+        client = await running.connect()
+        await client.send(running.asked())
+        await client.head()
+        running.server.end(signal.SIGTERM)
+        assert await client.exactly(17) == b"6\r\nevent1\r\n6\r\neve"[:17]
+        goes_on.set()
+        assert (await client.rest()).endswith(b"nt2\r\n0\r\n\r\n")
+        await ended(running)
+        client.close()
+
+
+@pytest.mark.usefixtures("hasty")
 async def test_what_takes_longer_than_the_drain_is_cut(listener: socket.socket, backend: Backend) -> None:
     running = Running(listener, backend, drain_seconds=0.3)
     await running.server.is_ready.wait()

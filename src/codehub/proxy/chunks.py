@@ -30,6 +30,11 @@ class Chunks:
         self.is_done = False
         self.rest = b""
 
+    @property
+    def is_between(self) -> bool:
+        """Whether all that was passed on are whole chunks, and not the last."""
+        return not self._left and not self._in_trailers
+
     def take(self, data: bytes) -> bytes:
         """What of the body can be passed on, now that this has come. Raises BadChunks before a wrong byte is."""
         if self._unread:

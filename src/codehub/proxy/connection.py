@@ -172,6 +172,18 @@ class Connection(asyncio.Protocol):
             self.drop()
         visitor.answered()
 
+    def end_stream(self) -> None:
+        """End a stream of events as HTTP asks, between two of them: its reader comes again, and misses nothing. Any
+        other answer would only look whole."""
+        visitor, answer, chunks = self._visitor, self._answer, self._chunks
+        if visitor is None or answer is None or not answer.is_stream or (answer.length >= 0 and chunks is None):
+            return
+        if chunks is None or chunks.is_between:
+            exchange = cast("Exchange", visitor.exchange)
+            exchange.closes = True
+            visitor.transport.write(b"0\r\n\r\n" if chunks else b"")
+            self._finish(visitor, exchange, is_clean=False)
+
     def eof_received(self) -> None:
         """The upstream says no more; that ends an answer which has no other end, and breaks every other."""
         visitor = self._visitor

@@ -21,12 +21,14 @@ LOOK_SECONDS = 0.05
 
 
 async def drain(door: FrontDoor, seconds: float, hurry: asyncio.Event) -> None:
-    """Nothing is accepted any more. Answers say that their connection closes; WebSockets stay until all requests are
-    answered or the time is over, and are then told to come back, which leads them to a successor."""
+    """Nothing is accepted any more. Answers say that their connection closes, and streams of events end; WebSockets
+    stay until all requests are answered or the time is over, and are then told to come back, to a successor."""
     door.is_draining = True
     began = elapsed()
     everybody = door.everybody
     while everybody.visitors and elapsed() - began < seconds:
+        for visitor in list(everybody.visitors):
+            visitor.end_stream()
         if hurry.is_set() or elapsed() - began > IDLE_SECONDS:
             for visitor in [each for each in everybody.visitors if each.is_idle and not _has_unread(each)]:
                 visitor.end()

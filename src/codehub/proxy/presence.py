@@ -100,6 +100,11 @@ class Presence(asyncio.Protocol):
         else:
             self.end()
 
+    def end_stream(self) -> None:
+        """If one is being sent."""
+        if self.exchange is not None and self.exchange.connection is not None:
+            self.exchange.connection.end_stream()
+
     def cut(self) -> None:
         """What was asked for is not to be had any more."""
         self.door.counts.cut += 1

@@ -24,6 +24,8 @@ class Answer:
     is_chunked: bool
     keeps: bool
     """Whether another request may follow on its connection."""
+    is_stream: bool
+    """Whether it tells of events for as long as somebody listens, who asks again when it ends."""
 
     @property
     def is_interim(self) -> bool:
@@ -39,7 +41,8 @@ _HOP_BY_HOP = frozenset({b"connection", b"keep-alive", b"proxy-connection", b"pr
 _GUARDED = frozenset({b"set-cookie", b"set-cookie2", b"clear-site-data", b"alt-svc", b"service-worker-allowed"})
 """Clear-Site-Data reaches the cookies of every name under the domain, Alt-Svc leads past the front door."""
 _FRAMING = frozenset({b"content-length", b"transfer-encoding"})
-_LOOKED_AT = _HOP_BY_HOP | _GUARDED | _FRAMING | {b"sec-websocket-extensions"}
+_LOOKED_AT = _HOP_BY_HOP | _GUARDED | _FRAMING | {b"sec-websocket-extensions", b"content-type"}
+_EVENTS = b"text/event-stream"
 _WITHOUT_BODY = frozenset({204, 304})
 _KEPT = [b"keep-alive"]
 _USUAL = frozenset(_KEPT)
@@ -68,7 +71,7 @@ def read_answer(head: bytes, *, to_head: bool, is_upgrade: bool, of_workspace: b
             passed = _of_workspace(key, value, mount) if of_workspace else value
             if passed is not None:
                 kept.append(b"%b: %b" % (key, passed))
-        elif key in _FRAMING and status != 204 and status >= 200:
+        elif key == b"content-type" or (key in _FRAMING and status != 204 and status >= 200):
             kept.append(line)
     named = _USUAL
     if seen.get(b"connection", _KEPT) != _KEPT:
@@ -82,7 +85,8 @@ def read_answer(head: bytes, *, to_head: bool, is_upgrade: bool, of_workspace: b
     if to_head or status in _WITHOUT_BODY or status < 200:
         length, is_chunked = 0, False
     keeps = minor == b"1" and b"close" not in named and (length >= 0 or is_chunked)
-    return Answer(status, b"\r\n".join(kept), length, is_chunked, keeps)
+    is_stream = seen.get(b"content-type", _KEPT)[0].startswith(_EVENTS)
+    return Answer(status, b"\r\n".join(kept), length, is_chunked, keeps, is_stream)
 
 
 def _read_header(line: bytes) -> tuple[bytes, bytes]:
