@@ -12,6 +12,7 @@ from uuid import UUID
 
 import httpx
 
+from codehub.decide.origins import Origins
 from tests.front_door.websocket import WebSocket, open_websocket
 
 PERSON = {
@@ -26,19 +27,19 @@ SCRIPT = {"Accept": "*/*", "Sec-Fetch-Dest": "empty", "Sec-Fetch-Mode": "cors", 
 @dataclass
 class Browser:
     address: tuple[str, int]
-    home: str
-    """The origin of the API."""
+    origins: Origins
     headers: Mapping[str, str] = field(default_factory=dict)
     jar: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
     """By host and name: value and path."""
-    shared: str | None = None
-    """The origin that all workspaces have, where they have one."""
+
+    @property
+    def home(self) -> str:
+        """The origin of the API."""
+        return self.origins.public_url
 
     def origin(self, workspace_id: UUID) -> str:
         """Where a workspace is, without a slash at the end."""
-        if self.shared is not None:
-            return f"{self.shared}/w/{workspace_id.hex}"
-        return f"http://{workspace_id.hex}.localhost:{self.address[1]}"
+        return self.origins.address(workspace_id).rstrip("/")
 
     async def open(self, url: str, *, follow: bool = True) -> httpx.Response:
         """A person navigates there."""

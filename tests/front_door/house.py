@@ -18,6 +18,7 @@ import asyncpg
 import httpx
 from fastapi import FastAPI
 
+from codehub.decide.origins import Origins
 from codehub.images.tools import CODE_SERVER
 from codehub.model.accounts import Role
 from codehub.runtimes.local.runtime import LocalRuntime
@@ -52,7 +53,10 @@ class House:
 
     def browser(self, **headers: str) -> Browser:
         """Of somebody who has never been here."""
-        return Browser(self.address, self.url, headers, shared=self.environment.get("PROXY_ORIGIN"))
+        said = self.environment
+        public = said.get("CODEHUB_PUBLIC_URL", self.url)
+        origins = Origins(public, said.get("PROXY_DOMAIN", "localhost"), said.get("PROXY_ORIGIN"))
+        return Browser(self.address, origins, headers)
 
     @contextlib.asynccontextmanager
     async def people(self) -> AsyncIterator[People]:
@@ -100,20 +104,20 @@ class Person:
         await self.until_phase(workspace_id, wished)
         return workspace_id
 
-    async def until_phase(self, workspace_id: UUID, phase: str) -> None:
+    async def until_phase(self, workspace_id: UUID, phase: str, seconds: float = SECONDS) -> None:
         query = "SELECT true FROM workspaces WHERE id = $1 AND phase = $2 AND operation = 'NONE'"
 
         async def reached() -> bool | None:
             found: bool | None = await self.house.fetchval(query, workspace_id, phase)
             return found
 
-        await until(reached, SECONDS)
+        await until(reached, seconds)
 
     async def log_in(self) -> Browser:
         """In a new browser."""
         browser = self.house.browser()
         sent = {"login": self.user.login, "password": PASSWORD}
-        answer = await browser.post(f"{self.house.url}/login", data=sent)
+        answer = await browser.post(f"{browser.home}/login", data=sent)
         assert answer.status_code == 303, answer.text
         return browser
 

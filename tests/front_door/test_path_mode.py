@@ -78,7 +78,7 @@ async def test_a_visit_is_kept_to_its_own_path(browser: Browser, garden: UUID, a
 
 async def test_nothing_else_is_on_that_origin(ada: Person, browser: Browser, garden: UUID) -> None:
     for path in ("/", "/api/v1/me", "/login", "/internal/", f"//w/{garden.hex}/x", f"/w/{garden}/", "/w/garden/"):
-        answer = await browser.send("GET", f"{browser.shared}{path}", ada.bearer)
+        answer = await browser.send("GET", f"{browser.origins.shared}{path}", ada.bearer)
         assert answer.status_code == 404, path
 
 
@@ -92,7 +92,7 @@ async def test_a_sleeping_one_is_woken_below_its_path(ada: Person, attic: UUID) 
     page = await browser.open(f"{browser.origin(attic)}/folder")
     assert page.status_code == 503
     for address in re.findall(r'(?:src|href)="(/[^"]*)"', page.text):
-        assert (await browser.fetch(f"{browser.shared}{address}")).status_code == 200
+        assert (await browser.fetch(f"{browser.origins.shared}{address}")).status_code == 200
     sent = await browser.post(f"{browser.origin(attic)}/.codehub/wake", {"to": f"/w/{attic.hex}/folder"})
     assert sent.headers["location"] == f"/w/{attic.hex}/folder"
     await ada.until_phase(attic, "RUNNING")

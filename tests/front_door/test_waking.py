@@ -30,7 +30,7 @@ async def events(browser: Browser, origin: str) -> AsyncIterator[AsyncIterator[d
     there = f"http://{browser.address[0]}:{browser.address[1]}/.codehub/events"
     said = {**SCRIPT, "Host": host, "Cookie": browser.cookies(origin)}
     async with (
-        httpx.AsyncClient(trust_env=False, timeout=60) as client,
+        httpx.AsyncClient(trust_env=False, timeout=200) as client,
         client.stream("GET", there, headers=said) as stream,
     ):
         assert stream.status_code == 200
@@ -145,9 +145,10 @@ async def test_many_visitors_wake_it_once(codehub: House, eve: Person, shed: UUI
     assert wishes == 1
 
 
+@pytest.mark.timeout(600)
 async def test_an_archived_workspace_wakes_like_any_other(eve: Person, shed: UUID) -> None:
     assert (await eve.call("POST", f"/workspaces/{shed}/archive")).is_success
-    await eve.until_phase(shed, "ARCHIVED")
+    await eve.until_phase(shed, "ARCHIVED", 200)  # jobs have the lowest priority, and wait while others work
     browser = await eve.at(shed)
     assert (await browser.open(browser.origin(shed))).status_code == 503
     async with events(browser, browser.origin(shed)) as states:

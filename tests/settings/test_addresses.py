@@ -106,3 +106,15 @@ def test_proxies_are_addresses_and_networks(written: str) -> None:
 @pytest.mark.parametrize("written", ["proxy.test", "*", "10.0.0.7/24", "10.0.0"])
 def test_anything_else_is_no_proxy(written: str) -> None:
     assert refused(addresses.networks, written)
+
+
+@pytest.mark.parametrize("written", ["localhost", "dev.example.org", "Dev.Example.org", "dev.example.org."])
+def test_domain_names_are_kept_in_lower_case(written: str) -> None:
+    assert addresses.domain_name(written) == written.lower().rstrip(".")
+
+
+@pytest.mark.parametrize(
+    "written", ["", ".", "*.example.org", "a..b", "-a.org", "a_b.org", "127.0.0.1", "http://a.org"]
+)
+def test_other_domain_names_are_refused(written: str) -> None:
+    assert refused(addresses.domain_name, written)

@@ -180,6 +180,13 @@ def test_a_data_folder_that_is_also_this_folder_is_read_once(folder: Path) -> No
         ({"TTL_ARCHIVE_CEILING_SECONDS": "1"}, "may be at most TTL_ARCHIVE_CEILING_SECONDS"),
         ({"RETENTION_DELETED_SECONDS": "60"}, "may be at most RETENTION_DELETED_SECONDS"),
         ({"ARCHIVE_S3_ENDPOINT": "http://localhost:9000"}, "Set ARCHIVE_URL too."),
+        ({"PROXY_ORIGIN": "http://localhost:8081"}, "a host that codehub itself answers on"),
+        ({"PROXY_ORIGIN": "http://127.0.0.1:8081"}, "a host that codehub itself answers on"),
+        (
+            {"CODEHUB_PUBLIC_URL": "https://codehub.example.org", "PROXY_ORIGIN": "https://codehub.example.org:8443"},
+            "a host that codehub itself answers on",
+        ),
+        ({"PROXY_CERTIFICATE": "/etc/codehub.pem"}, "Set CODEHUB_PUBLIC_URL"),
     ],
 )
 def test_values_that_contradict_each_other_are_refused(folder: Path, environ: dict[str, str], sentence: str) -> None:

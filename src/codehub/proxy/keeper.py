@@ -45,6 +45,8 @@ class Keeper:
         place = self.places.find(asked.host, asked.target)
         if not isinstance(place, At):
             return self._elsewhere(asked, place)
+        if place.mount and place.inside[:1] != b"/":
+            return replies.redirect(asked, f"{place.mount.decode()}/{place.inside.decode('latin-1')}")
         now = elapsed()
         if place.inside.startswith(OURS) or now - self.watch.confirmed_at > self.away_seconds:
             return None
@@ -138,8 +140,6 @@ class Keeper:
             return refusal
         if found is None or found.routed.workspace.owner_user_id != guest.user_id:
             return self._gone(asked, at, guest)
-        if at.inside[:1] != b"/":
-            return replies.redirect(asked, f"{at.mount.decode()}/{at.inside.decode('latin-1')}")
         if found.upstream is not None and not found.is_doubted:
             return self._forward(asked, at, guest, found.upstream, strips=found.routed.strips_prefix)
         visit = visit_of(asked)

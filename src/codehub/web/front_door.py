@@ -10,10 +10,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from codehub.model.accounts import INCLUDED, Caller, Proof, Role
 from codehub.model.accounts import Scope as TokenScope
+from codehub.web.hosts import FRONT_DOOR
 from codehub.web.parts import parts_of
 from codehub.web.problems import Missing
 
-_KEY = "codehub.front_door"
 _USER = "SELECT login, max_running, locale FROM users WHERE id = $1 AND NOT disabled"
 
 
@@ -27,7 +27,7 @@ class BehindFrontDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and _is_own_socket(scope):
             headers = Headers(scope=scope)
-            scope[_KEY] = True
+            scope[FRONT_DOOR] = True
             scope["scheme"] = headers.get("x-forwarded-proto", scope["scheme"])
             visitor = headers.get("x-forwarded-for", "unknown")
             scope["client"] = None if visitor == "unknown" else (visitor, 0)
@@ -55,7 +55,7 @@ class Visited:
 async def visited(request: Request, workspace_id: UUID) -> Visited:
     """Raises Missing for whoever does not come through the front door."""
     headers = request.headers
-    if not request.scope.get(_KEY) or "x-codehub-guest" not in headers:
+    if not request.scope.get(FRONT_DOOR) or "x-codehub-guest" not in headers:
         raise Missing("Not Found")
     user_id, proof_id = map(UUID, headers["x-codehub-guest"].split())
     row = await parts_of(request).reads.fetchrow(_USER, user_id)

@@ -11,6 +11,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from codehub.web.problems import problem
 
+FRONT_DOOR = "codehub.front_door"
+"""In the scope of a request that came over the socket of the front door (`front_door.py`)."""
+IN_PLACE = ("/internal/", "/static/")
+"""What the front door asks for on a workspace's behalf, by that workspace's name: it has read that already."""
 FOR_MACHINES = ("/healthz", "/readyz", "/health/", "/metrics")
 """Asked for by load balancers, which call us as they like; nothing there depends on a cookie."""
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -26,6 +30,8 @@ class KnownHosts:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"].startswith(FOR_MACHINES):
+            return await self.app(scope, receive, send)
+        if scope.get(FRONT_DOOR) and scope["path"].startswith(IN_PLACE):
             return await self.app(scope, receive, send)
         host = _name(Headers(scope=scope).get("host", ""))
         if host in {self._host, "localhost"} or _is_address(host):
