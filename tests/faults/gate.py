@@ -76,12 +76,12 @@ class Gate:
         call = asyncio.create_task(self._carry(reader, writer))
         self._calls.add(call)
         call.add_done_callback(self._calls.discard)
+        call.add_done_callback(lambda _: _end(writer, call))  # of one that was ended before it began, too
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             far_reader, far_writer = await self.connect()
         except OSError:
-            writer.close()
             return
         sprung: list[Trap] = []
 
@@ -109,14 +109,21 @@ class Gate:
             for each in ways:
                 each.cancel()
             await asyncio.gather(*ways, return_exceptions=True)
-            far_writer.close()
-            writer.close()
+            _end(far_writer, asyncio.current_task())
 
     async def hang_up(self) -> None:
         for call in list(self._calls):
             call.cancel()
             with suppress(asyncio.CancelledError):
                 await call
+
+
+def _end(writer: asyncio.StreamWriter, call: asyncio.Task[None] | None) -> None:
+    """With what is on its way; but of a call that is ended for good, nobody waits for that."""
+    if call is not None and (call.cancelled() or call.cancelling()):
+        writer.transport.abort()
+    else:
+        writer.close()
 
 
 async def _struck(trap: Trap) -> bool:
