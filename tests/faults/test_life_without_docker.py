@@ -24,6 +24,8 @@ from tests.faults.serving import replicas
 from tests.folders import short_folder
 from tests.runtimes.local.place import TOOL, place
 
+JOBS_SECONDS = 300
+"""They have the lowest priority, and others may keep the machine busy."""
 NO_ENGINE = {"RUNTIME": "local", "RUNTIME_DOCKER_HOST": "unix:///nowhere/docker.sock"}
 
 
@@ -46,6 +48,8 @@ async def opened(house: RealHouse, data: Path, tools: Tools) -> AsyncIterator[No
             await replica.stop()
         for instance in await house.eyes.instances.list():
             await house.eyes.instances.stop(instance.id, 0)
+        for job in await house.eyes.jobs.list():
+            await house.eyes.jobs.remove(job.name)
         for volume in await house.eyes.volumes.list():
             await house.eyes.volumes.delete(volume.name)
 
@@ -76,6 +80,17 @@ async def live(house: RealHouse, data: Path, path: str) -> None:
     await house.until_phase(workspace_id, Phase.RUNNING)
     await answer(await house.instance(workspace_id), path)
     assert note.read_text() == "kept"
+
+    await house.wish(workspace_id, Desired.ARCHIVED)
+    await house.until_phase(workspace_id, Phase.ARCHIVED, JOBS_SECONDS)
+    assert await house.is_gone(workspace_id)
+    assert not left_of(workspace_id, data)
+
+    await house.wish(workspace_id, Desired.RUNNING)
+    row = await house.until_phase(workspace_id, Phase.RUNNING, JOBS_SECONDS)
+    await answer(await house.instance(workspace_id), path)
+    assert row.home_volume is not None
+    assert (data / "local/volumes" / row.home_volume / "home/note").read_text() == "kept"
 
     await house.wish(workspace_id, Desired.DELETED)
     await house.until_phase(workspace_id, Phase.DELETED)
