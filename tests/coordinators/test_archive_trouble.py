@@ -247,3 +247,23 @@ async def test_a_restore_that_failed_leaves_nothing_of_its_earlier_attempts(hous
     assert row.home_volume != half
     assert content(home_of(house, row)) == before
     assert row.operation is Operation.NONE
+
+
+@pytest.mark.parametrize("kind", [Kind.ARCHIVE, Kind.VERIFY, Kind.RESTORE])
+async def test_a_job_that_takes_too_long_is_ended_and_its_owner_can_try_again(house: House, kind: Kind) -> None:
+    house.replica(archiving_timeout=3, restoring_timeout=3)
+    workspace_id, before = await (archived(house) if kind is Kind.RESTORE else furnished(house))
+    hold(house, kind, Stage.SURVEY if kind is Kind.ARCHIVE else Stage(kind.value))
+    await house.wish(workspace_id, Desired.STANDBY if kind is Kind.RESTORE else Desired.ARCHIVED)
+    row = await house.until_phase(workspace_id, Phase.ERROR)
+    assert row.error_reason is ErrorReason.TIMEOUT
+
+    async def is_gone() -> bool | None:
+        return not house.engine.disk.jobs or None
+
+    await until(is_gone, 30)
+    former = row.archive_op_id
+    await house.request(workspace_id, RequestKind.RECOVER)
+    row = await settled(house, workspace_id)
+    assert (row.archive_op_id != former) is (kind is not Kind.RESTORE), "a new archive has a new name"
+    assert await opened(house, workspace_id) == before

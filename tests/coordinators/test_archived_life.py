@@ -2,7 +2,7 @@
 
 from sqlalchemy import text
 
-from codehub.job.order import Kind
+from codehub.job.order import Kind, Proof
 from codehub.job.progress import Stage
 from codehub.model.states import Desired, Phase, Step
 from codehub.model.workspace import Request, RequestKind
@@ -38,6 +38,37 @@ async def test_a_home_is_archived_and_comes_back_as_it_was(house: House) -> None
     assert content(home_of(house, running)) == before
     assert running.restore_marker == row.archive_key
     assert not house.engine.disk.jobs
+
+
+async def test_an_archive_can_be_proven_by_unpacking_it_against_the_home(house: House) -> None:
+    house.replica(verify="extract", zstd_level=19)
+    workspace_id, before = await furnished(house)
+    hold(house, Kind.VERIFY, Stage.VERIFY)
+    await house.wish(workspace_id, Desired.ARCHIVED)
+    await held(house, workspace_id, Step.VERIFY, Stage.VERIFY)
+    [job] = house.engine.disk.jobs.values()
+    assert (job.spec.order.proof, job.spec.order.level) == (Proof.EXTRACT, 19)
+    house.engine.release_jobs(workspace_id)
+    await house.until_phase(workspace_id, Phase.ARCHIVED)
+    assert await opened(house, workspace_id) == before
+
+
+async def test_a_fork_opens_with_what_its_source_had_and_lives_its_own_life(house: House) -> None:
+    replica = house.replica()
+    source, before = await archived(house)
+    key = (await house.row(source)).archive_key
+    await replica.stop()
+    fork = await house.create(Desired.STANDBY)
+    async with house.pool.begin() as connection:
+        await place_request(connection, await house.row(fork), Request(RequestKind.FORK, fork, "ann", key))
+    house.replica()
+    row = await settled(house, fork)
+    assert content(home_of(house, row)) == before
+    await house.wish(fork, Desired.ARCHIVED)
+    row = await house.until_phase(fork, Phase.ARCHIVED)
+    assert row.archive_key != key
+    assert (await house.row(source)).archive_key == key
+    assert await opened(house, source) == before
 
 
 async def test_an_archive_is_written_down_as_it_was_found_when_it_was_read_back(house: House) -> None:

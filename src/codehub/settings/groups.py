@@ -207,8 +207,8 @@ class CoordinatorConfig(Group):
     max_concurrent_operations: Count = 16
     """Containers and volumes worked on at the same time."""
     max_concurrent_jobs: Count = 4
-    """Archives and restores at the same time: they are bound by disk and network, and must not delay starts. Where there
-    are several, the last place is left to restores, which people wait for."""
+    """Archives and restores at the same time: they are bound by disk and network, and must not delay starts. Where
+    there are several, the last place is left to restores, which people wait for."""
 
 
 class ReconcilerConfig(Group):
