@@ -142,6 +142,8 @@ def house(database_url: str, redis_url: str, folder: Path, port: int = 0, **envi
     data = folder / "data"
     DataFolder(data, current_account()).prepare()
     install_echo(data)
+    archives = folder / "archives"
+    archives.mkdir()
     log = folder / "serve.log"
     with socket.create_server(("127.0.0.1", port)) as listener, log.open("wb") as written:
         settings = {
@@ -153,6 +155,7 @@ def house(database_url: str, redis_url: str, folder: Path, port: int = 0, **envi
             "REDIS_CHANNEL_SSE_PREFIX": f"{folder.name}:sse",
             "REDIS_CHANNEL_WAKE_PREFIX": f"{folder.name}:wake",
             "REDIS_CHANNEL_ACTIVITY_PREFIX": f"{folder.name}:activity",
+            "ARCHIVE_URL": archives.as_uri(),
             "RUNTIME": "local",
             "RUNTIME_PREPARE": "false",
             "PROXY_PROCESSES": "2",
@@ -195,6 +198,8 @@ async def _is_offered(database_url: str) -> bool:
 
 async def _clear(database_url: str, data: Path) -> None:
     runtime = LocalRuntime(data, await installation_id(database_url), lambda _: None)
+    for job in await runtime.jobs.list():
+        await runtime.jobs.remove(job.name)
     for instance in await runtime.instances.list():
         await runtime.instances.stop(instance.id, 0)
     for volume in await runtime.volumes.list():

@@ -30,7 +30,7 @@ async def events(browser: Browser, origin: str) -> AsyncIterator[AsyncIterator[d
     there = f"http://{browser.address[0]}:{browser.address[1]}/.codehub/events"
     said = {**SCRIPT, "Host": host, "Cookie": browser.cookies(origin)}
     async with (
-        httpx.AsyncClient(trust_env=False, timeout=200) as client,
+        httpx.AsyncClient(trust_env=False, timeout=60) as client,
         client.stream("GET", there, headers=said) as stream,
     ):
         assert stream.status_code == 200
@@ -145,17 +145,21 @@ async def test_many_visitors_wake_it_once(codehub: House, eve: Person, shed: UUI
     assert wishes == 1
 
 
-@pytest.mark.timeout(600)
-async def test_an_archived_workspace_wakes_like_any_other(eve: Person, shed: UUID) -> None:
-    assert (await eve.call("POST", f"/workspaces/{shed}/archive")).is_success
-    await eve.until_phase(shed, "ARCHIVED", 200)  # jobs have the lowest priority, and wait while others work
-    browser = await eve.at(shed)
-    assert (await browser.open(browser.origin(shed))).status_code == 503
-    async with events(browser, browser.origin(shed)) as states:
-        await browser.fetch(f"{browser.origin(shed)}/.codehub/wake", "POST")
-        last = [state async for state in states][-1]
-    assert last["is_ready"]
-    assert (await browser.open(browser.origin(shed))).status_code == 200
+async def test_an_archived_workspace_wakes_like_any_other(codehub: House, eve: Person) -> None:
+    archived = """
+        INSERT INTO workspaces (id, owner_user_id, name, template_id, desired_state)
+        SELECT gen_random_uuid(), $1, 'cellar', id, 'ARCHIVED' FROM templates WHERE name = 'code-server' RETURNING id
+    """
+    cellar: UUID = await codehub.fetchval(archived, eve.user.id)
+    await eve.until_phase(cellar, "ARCHIVED")
+    browser = await eve.at(cellar)
+    assert (await browser.open(browser.origin(cellar))).status_code == 503
+    assert (await browser.fetch(browser.origin(cellar))).status_code == 503
+    async with events(browser, browser.origin(cellar)) as states:
+        assert (await anext(states))["is_asleep"]
+        assert (await browser.fetch(f"{browser.origin(cellar)}/.codehub/wake", "POST")).status_code == 202
+        assert not (await anext(states))["is_asleep"]
+    assert await desired(codehub, cellar) == ("RUNNING", "wake")
 
 
 async def test_at_the_limit_a_page_lists_what_runs_and_one_can_be_stopped_instead(codehub: House) -> None:
