@@ -40,9 +40,11 @@ class Command:
     variables: Mapping[str, str] = field(default_factory=dict)
     """Set for all of its commands."""
 
+    patience_seconds: float = SECONDS
+
     async def __call__(self, *arguments: str, given: str = "", **variables: str) -> Outcome:
         """What it says in the end. `given` is what it reads from its standard input."""
-        async with self.running(*arguments, variables=variables) as process, asyncio.timeout(SECONDS):
+        async with self.running(*arguments, variables=variables) as process, asyncio.timeout(self.patience_seconds):
             stdout, stderr = await process.communicate(given.encode())
         return Outcome(process.returncode or 0, stdout.decode(), stderr.decode())
 

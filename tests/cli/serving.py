@@ -131,6 +131,8 @@ async def _clear(database_url: str, data: Path) -> None:
     runtime = LocalRuntime(data, await installation_id(database_url), lambda _: None)
     for instance in await runtime.instances.list():
         await runtime.instances.stop(instance.id, 0)
+    for job in await runtime.jobs.list():
+        await runtime.jobs.remove(job.name)
     for volume in await runtime.volumes.list():
         await runtime.volumes.delete(volume.name)
     await runtime.close()

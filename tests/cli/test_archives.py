@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,19 @@ import pytest
 from codehub.errors import ExitCode
 from tests.cli.command import Outcome
 from tests.cli.gate import Gate
-from tests.cli.serving import Person
+from tests.cli.serving import Person, Served, person
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(1200)
+
+PATIENCE_SECONDS = 300.0
+"""Homes are moved at the lowest priority: beside other tests that takes its time."""
+
+
+@pytest.fixture
+async def ada(server: Served, tmp_path: Path) -> Person:
+    """Somebody who can wait."""
+    somebody = await person(server, tmp_path)
+    return replace(somebody, codehub=replace(somebody.codehub, patience_seconds=PATIENCE_SECONDS))
 
 
 async def archived(ada: Person, name: str = "garden") -> None:

@@ -23,7 +23,7 @@ def name_a_template(context: schemathesis.HookContext, body: Any) -> Any:  # noq
     """Where the made-up name is a word at all; mistakes stay mistakes."""
     operation = context.operation
     is_creation = operation is not None and operation.label in CREATE
-    if is_creation and isinstance(body, dict) and isinstance(body.get("template"), str):
+    if is_creation and isinstance(body, dict) and isinstance(body.get("template", ""), str | None):
         return {**body, "template": TEMPLATE}
     return body
 
