@@ -1,0 +1,120 @@
+"""The front door in a real browser: its rules about origins, cookies and policies are the browser's, not ours."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from playwright.async_api import Page, async_playwright
+
+from tests.front_door.house import House, Person
+from tests.front_door.test_waking import desired
+from tests.web.api.people import PASSWORD
+
+CHROMIUM = Path("/usr/bin/chromium")
+OPTIONS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
+pytestmark = [
+    pytest.mark.skipif(not CHROMIUM.exists(), reason="needs the Debian package chromium"),
+    pytest.mark.timeout(300),
+]
+IDE = 'text="path":'
+HIDDEN = "Object.defineProperty(document, 'visibilityState', { get: () => window.isSeen ? 'visible' : 'hidden' })"
+SEEN = "window.isSeen = true; document.dispatchEvent(new Event('visibilitychange'))"
+
+
+@asynccontextmanager
+async def chromium() -> AsyncIterator[Page]:
+    """A new browser, in which nobody has complained in the end."""
+    async with async_playwright() as driver:
+        browser = await driver.chromium.launch(executable_path=str(CHROMIUM), args=list(OPTIONS))
+        try:
+            yield await browser.new_page()
+        finally:
+            await browser.close()
+
+
+async def open_workspace(page: Page, person: Person, address: str) -> None:
+    """Log in on the way, as somebody does who was given the address."""
+    await page.goto(address)
+    await page.fill("#login", person.user.login)
+    await page.fill("#password", PASSWORD)
+    await page.click("button")
+
+
+async def test_a_sleeping_workspace_turns_from_a_login_into_itself(codehub: House, eve: Person) -> None:
+    shed = await eve.workspace("shed", running=False)
+    origin = codehub.browser().origin(shed)
+    async with chromium() as page:
+        complaints: list[str] = []
+        page.on("console", lambda said: complaints.append(said.text) if "Content Security" in said.text else None)
+        await open_workspace(page, eve, f"{origin}/folder?x=1")
+        await page.wait_for_selector('text="path": "/folder?x=1"', timeout=90_000)
+        assert page.url == f"{origin}/folder?x=1"
+        assert complaints == []
+        assert await page.evaluate("document.cookie") == ""
+    assert await desired(codehub, shed) == ("RUNNING", "wake")
+
+
+async def test_a_tab_in_the_background_wakes_nothing_until_somebody_looks(codehub: House, eve: Person) -> None:
+    shed = await eve.workspace("shed", running=False)
+    origin = codehub.browser().origin(shed)
+    async with chromium() as page:
+        await page.add_init_script(HIDDEN)
+        await open_workspace(page, eve, f"{origin}/")
+        await page.wait_for_selector("#waking")
+        async with page.expect_response(lambda answer: answer.url.endswith("/events")):
+            await page.reload()
+        assert await desired(codehub, shed) == ("STANDBY", "owner")
+        await page.evaluate(SEEN)
+        await page.wait_for_selector(IDE, timeout=90_000)
+
+
+ASKS = """
+async ([api, other]) => {
+  const tried = {};
+  const ask = async (name, url, options) => {
+    try {
+      tried[name] = (await fetch(url, { credentials: "include", ...options })).type;
+    } catch {
+      tried[name] = "refused";
+    }
+  };
+  await ask("read the API", `${api}/api/v1/me`, {});
+  await ask("read another", `${other}/x`, {});
+  await ask("write the API", `${api}/api/v1/workspaces`, { method: "POST", mode: "no-cors", body: "{}" });
+  await ask("wake another", `${other}/.codehub/wake`, { method: "POST", mode: "no-cors" });
+  tried.websocket = await new Promise((told) => {
+    const socket = new WebSocket(other.replace("http", "ws"));
+    socket.onopen = () => told("open");
+    socket.onerror = () => told("refused");
+  });
+  tried.frame = await new Promise((told) => {
+    const frame = document.createElement("iframe");
+    frame.onload = () => { try { told(frame.contentDocument ? "read" : "refused"); } catch { told("refused"); } };
+    frame.src = `${other}/.codehub/events`;
+    document.body.append(frame);
+  });
+  return tried;
+}
+"""
+
+
+async def test_a_page_of_a_workspace_gets_nowhere_with_its_visitors_rights(
+    codehub: House, ada: Person, garden: UUID, kitchen: UUID
+) -> None:
+    home = codehub.browser()
+    refused: list[tuple[str, int]] = []
+    async with chromium() as page:
+        await open_workspace(page, ada, f"{home.origin(kitchen)}/")
+        await page.wait_for_selector(IDE)
+        await page.goto(f"{home.origin(garden)}/")
+        await page.wait_for_selector(IDE)
+        page.on("response", lambda answer: refused.append((answer.url, answer.status)))
+        tried = await page.evaluate(ASKS, [home.home, home.origin(kitchen)])
+    assert tried["read the API"] == "refused"
+    assert tried["read another"] == "refused"
+    assert tried["websocket"] == "refused"
+    assert tried["frame"] == "refused"
+    statuses = {url.removeprefix(home.origin(kitchen)): status for url, status in refused if "localhost" in url}
+    assert {statuses["/.codehub/wake"], statuses.get("/x", 401)} <= {401, 403}
