@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID, uuid4, uuid5
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -113,7 +113,8 @@ def enters(step: Step) -> Act:
 @_of(acts, st.booleans(), st.uuids(), st.integers(1, 9))
 def acts_done(step: Step, with_archive: bool, archive_id: UUID, size: int) -> Act:
     async def act(stage: Stage, row: Workspace) -> object:
-        archive = made(row, size, archive_id) if with_archive and row.archive_op_id else None
+        its_own = uuid5(row.id, f"{row.archive_op_id} {archive_id}")  # as any two archives have different ids
+        archive = made(row, size, its_own) if with_archive and row.archive_op_id else None
         return await stage.controller.acted(row, row.op_step if row.op_step in AFTER_ACTION else step, archive)
 
     return act

@@ -158,9 +158,9 @@ class MemoryController:
         attempt = workspace.op_attempt + 1
         made: dict[str, Any] = {}
         if retry.step is Step.ARCHIVE and workspace.op_id is not None:
-            made = {"archive_op_id": attempted_archive(workspace.op_id, attempt)}
+            made |= {"archive_op_id": attempted_archive(workspace.op_id, attempt)}
         if workspace.operation in (Operation.PROVISIONING, Operation.RESTORING) and workspace.op_id is not None:
-            made = {"op_volume": incarnation_name(workspace.id, workspace.op_id, attempt)}
+            made |= {"op_volume": incarnation_name(workspace.id, workspace.op_id, attempt)}
         fault = retry.fault
         return await self._transition(
             workspace,
