@@ -36,7 +36,7 @@ struct connection {
 static char buffer[BUFFER], *requests[20000];
 static int request_count, next_request, sample_count;
 static float *samples;
-static long answers, failures;
+static long answers, failures, upgrades;
 
 static double now(void) {
     struct timespec t;
@@ -93,7 +93,7 @@ static long body_length(struct connection *c, const char *data, long size, long 
 }
 
 static int answered(struct connection *c, int websockets) {
-    if (websockets && !c->upgraded) { c->upgraded = 1; return 0; }
+    if (websockets && !c->upgraded) { c->upgraded = 1, upgrades++; return 0; }
     answers++;
     if (sample_count < SAMPLES) samples[sample_count++] = now() - c->began;
     return 1;
@@ -137,11 +137,14 @@ static void load(int port, int count, double seconds, int websockets, int holds)
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
         epoll_ctl(poll, EPOLL_CTL_ADD, c->fd, &event);
         ask(c, websockets);
-        if (holds) { while (!c->upgraded && !failures) receive(c, 1, 1); }
+    }
+    struct epoll_event events[256];
+    while (holds && upgrades < count && !failures) {
+        int ready = epoll_wait(poll, events, 256, 100);
+        for (int i = 0; i < ready; i++) receive(events[i].data.ptr, 1, 1);
     }
     if (holds) { printf("{\"open\": %d, \"failures\": %ld}\n", count, failures); fflush(stdout); sleep(seconds); return; }
     double began = now(), end = began + seconds;
-    struct epoll_event events[256];
     for (double time = began; time < end; time = now()) {
         int ready = epoll_wait(poll, events, 256, 100);
         for (int i = 0; i < ready; i++) receive(events[i].data.ptr, websockets, 0);
