@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -204,3 +205,16 @@ def test_an_order_of_which_the_end_is_missing_is_a_passing_fault(desk: Desk, hom
     whole = encode_order(desk.order(Kind.ARCHIVE, home))
     (desk.folder / "order.json").write_bytes(whole[: int(len(whole) * share)])
     assert main(["archive", str(desk.folder / "order.json")]) == 75
+
+
+def test_an_order_that_does_not_come_is_not_waited_for_for_ever() -> None:
+    """Whoever began the job is frozen before it has given the order: the pipe stays open."""
+    quick = (
+        "import sys; from codehub.job import order, run; order.ORDER_SECONDS = 0.2; sys.exit(run.main(sys.argv[1:]))"
+    )
+    reading, writing = os.pipe()
+    with os.fdopen(reading), os.fdopen(writing, "wb") as giver:
+        giver.write(b'{"format": 1')
+        giver.flush()
+        command = [sys.executable, "-c", quick, "archive", "/dev/stdin"]
+        assert subprocess.run(command, stdin=reading, timeout=SECONDS, check=False).returncode == 75

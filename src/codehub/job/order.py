@@ -4,6 +4,8 @@ docs/archive-format.md lists every field.
 """
 
 import json
+import select
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -17,6 +19,9 @@ RETRY_WAITS = (1.0, 5.0, 20.0)  # together longer than a change of leader, whose
 _LEVELS = range(1, 20)
 _UNLIMITED = 1 << 62
 _END = b"\n"
+_PIECE_BYTES = 1 << 20
+ORDER_SECONDS = 60.0
+"""Whoever gives an order through a pipe does so at once, or is frozen: then another one is to begin the job anew."""
 
 
 class Kind(StrEnum):
@@ -87,9 +92,9 @@ class Order:
 
 def read_order(path: Path, kind: Kind) -> Order:
     """The order in this file. Raises BadOrder for one that is not to be read, or is of another kind, and TryAgain for
-    one that does not end: whoever wrote it into a pipe has died over it."""
+    one that does not end or does not come: whoever wrote it into a pipe has died over it, or stands still."""
     try:
-        said = path.read_bytes()
+        said = _read(path)
         if not said.endswith(_END):
             raise TryAgain("The order did not come whole.")
         order = parse_order(json.loads(said))
@@ -100,6 +105,19 @@ def read_order(path: Path, kind: Kind) -> Order:
     if order.kind is not kind:
         raise BadOrder(f"The order is one to {order.kind}, not to {kind}.")
     return order
+
+
+def _read(path: Path) -> bytes:
+    """All of it, if it comes in time."""
+    ends = time.monotonic() + ORDER_SECONDS
+    said = bytearray()
+    with path.open("rb", buffering=0) as file:
+        while select.select([file], [], [], max(0.0, ends - time.monotonic()))[0]:
+            piece = file.read(_PIECE_BYTES)
+            if not piece:
+                return bytes(said)
+            said += piece
+    raise TryAgain("The order did not come in time.")
 
 
 def encode_order(order: Order) -> bytes:
