@@ -71,18 +71,21 @@ class Gate:
     gates: Gates
     connect: Connect
     _calls: set[asyncio.Task[None]] = field(default_factory=set)
+    _ends: list[asyncio.StreamWriter] = field(default_factory=list)
 
     def called(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         call = asyncio.create_task(self._carry(reader, writer))
         self._calls.add(call)
         call.add_done_callback(self._calls.discard)
-        call.add_done_callback(lambda _: _end(writer, call))  # of one that was ended before it began, too
+        call.add_done_callback(lambda _: writer.close())
+        self._ends.append(writer)
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             far_reader, far_writer = await self.connect()
         except OSError:
             return
+        self._ends.append(far_writer)
         sprung: list[Trap] = []
 
         async def forth() -> None:
@@ -109,21 +112,15 @@ class Gate:
             for each in ways:
                 each.cancel()
             await asyncio.gather(*ways, return_exceptions=True)
-            _end(far_writer, asyncio.current_task())
+            far_writer.close()
 
     async def hang_up(self) -> None:
         for call in list(self._calls):
             call.cancel()
             with suppress(asyncio.CancelledError):
                 await call
-
-
-def _end(writer: asyncio.StreamWriter, call: asyncio.Task[None] | None) -> None:
-    """With what is on its way; but of a call that is ended for good, nobody waits for that."""
-    if call is not None and (call.cancelled() or call.cancelling()):
-        writer.transport.abort()
-    else:
-        writer.close()
+        for each in self._ends:  # of which some may wait for a reader that is no more
+            each.transport.abort()
 
 
 async def _struck(trap: Trap) -> bool:

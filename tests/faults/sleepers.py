@@ -23,6 +23,7 @@ from tests.runtimes.docker.job_image import job_image
 
 BUCKET = "sleepers"
 CONTROLLER = "coordinator:wc"
+COLLECTOR = "coordinator:gc"
 JOBS_SECONDS = 300
 """Jobs give way to everything: on a busy machine they take long."""
 
@@ -113,9 +114,9 @@ class ServedSleepers(Sleepers):
 
         return await until(leads, PATIENCE_SECONDS)
 
-    async def kill_leader(self) -> bool:
+    async def kill_leader(self, lock_name: str = CONTROLLER) -> bool:
         """Another process comes for it. What it has just asked for, nobody asks for any more."""
-        (await self.leader()).kill()
+        (await self.leader(lock_name)).kill()
         await self.staff()
         return False
 
