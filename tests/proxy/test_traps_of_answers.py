@@ -182,6 +182,19 @@ async def test_a_get_on_a_kept_connection_that_ends_without_a_word_is_sent_once_
     assert scene.door.counts.retries == 2
 
 
+async def test_a_process_of_the_api_that_was_just_killed_costs_no_get(scene: Scene) -> None:
+    answers = [False, True]
+
+    async def api(talk: Talk) -> None:
+        await talk.request()
+        if answers.pop(0):
+            await talk.say(OK)
+
+    await scene.add("api", b"", api)
+    scene.keeper.api = scene.keeper.places.popitem()[1].upstream
+    assert (await scene.ask(b"GET /healthz HTTP/1.1\r\nHost: codehub.test\r\n\r\n")).status == 200
+
+
 async def test_an_answer_to_head_has_no_body(scene: Scene) -> None:
     scene.backend.script = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
     client = await scene.connect()

@@ -181,11 +181,13 @@ class Visitor(Presence):
 
     def unanswered(self, connection: Connection) -> None:
         """The upstream closed the connection without a byte. On a kept one that happens to the best, when it went idle
-        for too long there: what may be repeated is, once, on a new one."""
+        for too long there, and on any to a process of the API that was just killed: what may be repeated is, once, on
+        a new one."""
         exchange = cast("Exchange", self.exchange)
         exchange.connection = None
         decision = exchange.decision
-        if connection.is_reused and exchange.can_be_repeated and decision is not None:
+        is_excused = connection.is_reused or isinstance(decision, ToApi)
+        if is_excused and exchange.can_be_repeated and decision is not None:
             exchange.retried = True
             self.door.counts.retries += 1
             self._pursue(exchange, decision)
