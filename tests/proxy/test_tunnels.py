@@ -175,6 +175,20 @@ async def test_when_a_right_ends_its_tunnels_and_requests_are_cut(scene: Scene) 
     await until(lambda: scene.door.everybody.is_nobody)
 
 
+async def test_half_a_tunnel_is_cut_like_a_whole_one(scene: Scene) -> None:
+    async def script(talk: Talk) -> None:
+        await talk.head()
+        await talk.say(AGREED)
+        talk.end()
+        await talk.rest()
+
+    scene.backend.script = script
+    client = await scene.tunnel()
+    assert await client.rest() == b""
+    assert scene.door.everybody.cut(Why.ROUTE_CHANGED, lambda _: True) == 1
+    await until(lambda: scene.door.everybody.is_nobody)
+
+
 async def test_no_goodbye_falls_into_a_frame(scene: Scene) -> None:
     async def script(talk: Talk) -> None:
         await talk.head()

@@ -69,9 +69,12 @@ class Tunnel:
         if transport.is_closing():
             return
         transport.set_protocol(_Ending(self))
+        if self.workspace.has_ended:
+            self._end(transport)  # they have been told already that nothing more comes
+            return
         if self.workspace.walk.is_between_frames:
             transport.write(close_frame(why.value))
-        if transport.can_write_eof() and not self.workspace.has_ended:
+        if transport.can_write_eof():
             transport.resume_reading()
             transport.write_eof()  # what they still send is read: to close before would take our frame away from them
             self.deadline = self._door.now + self._door.limits.linger_seconds
