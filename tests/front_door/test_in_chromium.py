@@ -49,8 +49,9 @@ async def test_a_sleeping_workspace_turns_from_a_login_into_itself(codehub: Hous
         complaints: list[str] = []
         page.on("console", lambda said: complaints.append(said.text) if "Content Security" in said.text else None)
         await open_workspace(page, eve, f"{origin}/folder?x=1")
-        await page.wait_for_selector('text="path": "/folder?x=1"', timeout=90_000)
+        await page.wait_for_selector(IDE, timeout=90_000)
         assert page.url == f"{origin}/folder?x=1"
+        assert '"path": "/folder?x=1"' in await page.inner_text("body")
         assert complaints == []
         assert await page.evaluate("document.cookie") == ""
     assert await desired(codehub, shed) == ("RUNNING", "wake")

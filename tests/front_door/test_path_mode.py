@@ -70,6 +70,11 @@ async def test_an_ide_that_knows_its_path_is_asked_with_it(codehub: House, brows
         await codehub.fetchval(knows, True)
 
 
+async def test_an_ide_is_told_its_path(codehub: House, garden: UUID) -> None:
+    plans = [plan.read_text() for plan in codehub.data.glob("local/instances/*/*.json")]
+    assert [plan for plan in plans if f'"CODEHUB_BASE_PATH": "/w/{garden.hex}/"' in plan]
+
+
 async def test_a_visit_is_kept_to_its_own_path(browser: Browser, garden: UUID, attic: UUID) -> None:
     assert "codehub-visit" in browser.cookies(f"{browser.origin(garden)}/")
     assert "codehub-visit" not in browser.cookies(f"{browser.origin(attic)}/")

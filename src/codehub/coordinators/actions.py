@@ -8,6 +8,7 @@ from codehub.archives.errors import StoreError, StoreUnreachable
 from codehub.coordinators.archive_acts import ArchiveActs, ArchiveUnsound
 from codehub.coordinators.backup_watch import BackupWatch
 from codehub.coordinators.leadership import Leadership
+from codehub.decide.origins import Origins
 from codehub.job.marker import Totals
 from codehub.model.plans import Fault
 from codehub.model.states import ErrorReason, Service, Step
@@ -35,6 +36,8 @@ class Actions:
     archives: ArchiveActs
     backups: BackupWatch
     on_pull: Callable[[Workspace, PullProgress], None]
+    origins: Origins | None = None
+    """Where workspaces are opened: an IDE that keeps its path has to know it."""
 
     async def act(
         self, workspace: Workspace, step: Step, template: Template | None, known: NewArchive | None = None
@@ -97,10 +100,14 @@ class Actions:
                 image=template.image,
                 port=template.port,
                 health_path=template.health_path,
-                environment=template.environment,
+                environment={**template.environment, **self._told_of_its_place(workspace)},
                 resources=_resources(workspace, template),
             )
         )
+
+    def _told_of_its_place(self, workspace: Workspace) -> dict[str, str]:
+        path = self.origins.mount(workspace.id) if self.origins is not None else ""
+        return {"CODEHUB_BASE_PATH": f"{path}/"} if path else {}
 
     async def _stop_all(self, workspace: Workspace) -> None:
         for instance in await self.runtime.instances.list(workspace.id):

@@ -130,6 +130,7 @@ def _controller(parts: Parts, watch: BackupWatch, shard: Shard, rhythm: Rhythm, 
         name=shard.name,
         lock_name=shard.lock_name,
         traces=parts.traces,
+        origins=parts.idle_policy.origins,
     )
 
 

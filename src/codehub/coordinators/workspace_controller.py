@@ -24,6 +24,7 @@ from codehub.coordinators.surplus import remove_surplus
 from codehub.coordinators.ticker import Ticker
 from codehub.decide.afterwards import phase_after
 from codehub.decide.judge import judge
+from codehub.decide.origins import Origins
 from codehub.decide.plan import Circumstances, plan
 from codehub.decide.retry import RetryPolicy, after_failure
 from codehub.job.marker import Totals
@@ -71,6 +72,7 @@ class WorkspaceController:
     name: str = "wc"
     lock_name: str = "coordinator:wc"
     traces: Traces = field(default_factory=Traces)
+    origins: Origins | None = None
 
     async def run(self, leadership: Leadership, report: Report) -> None:
         with self.fence.open_for(leadership):
@@ -86,7 +88,8 @@ class WorkspaceController:
                 self.runtime, self.archiving.store, compare, clock.now, self.ticker.hint, engine, report.services
             )
             archives = self.archiving.acts(self.runtime, leadership, self.progress.told_by_job, clock.now)
-            actions = Actions(self.runtime, leadership, archives, self.archiving.backups, self.progress.pulled)
+            backups = self.archiving.backups
+            actions = Actions(self.runtime, leadership, archives, backups, self.progress.pulled, self.origins)
             office = Office(store, leadership, actions, services, group, clock)
             group.create_task(self.archiving.serve(report), name="archiving")
             group.create_task(services.watch(), name="services")

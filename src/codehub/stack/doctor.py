@@ -15,6 +15,8 @@ from codehub.archives.probe import probe
 from codehub.coordinators.runtime import open_runtimes
 from codehub.errors import CodehubError, DataFolderError
 from codehub.settings import Settings
+from codehub.settings.addresses import is_address
+from codehub.settings.origins import origins
 from codehub.stack import binaries
 from codehub.stack.account import current_account, find_service_account
 from codehub.stack.assemble import archive_access
@@ -49,6 +51,7 @@ def examine_all(settings: Settings) -> list[Finding]:
         "data folder": lambda: _data_folder(folder),
         "disk": lambda: _disk(folder),
         "address": lambda: _address(settings, running),
+        "workspaces": lambda: _workspaces(settings),
     }
     findings = [_finding(name, look) for name, look in local.items()]
     return [*findings, *asyncio.run(_services(settings, folder, running))]
@@ -104,6 +107,21 @@ def _disk(folder: DataFolder) -> str:
     existing = next(path for path in (folder.path, *folder.path.parents) if path.exists())
     DataFolder(existing, folder.account).require_room()
     return f"{shutil.disk_usage(existing).free // 2**20} MB free"
+
+
+def _workspaces(settings: Settings) -> str:
+    """Where browsers look for them, and the records by which they find them."""
+    where = origins(settings.codehub, settings.proxy)
+    if where.shared is not None:
+        return f"at {where.shared}/w/{{id}}/; DNS: {where.public_host} and {where.shared_host}, both to this machine"
+    if where.domain != "localhost":
+        return f"at {{id}}.{where.domain}; DNS: {where.public_host} and *.{where.domain}, both to this machine"
+    if not (where.public_host == "localhost" or is_address(where.public_host)):
+        raise CodehubError(
+            "Workspaces are at names below localhost, which a browser elsewhere looks for on its own machine.",
+            "Set PROXY_DOMAIN, and a wildcard record for it.",
+        )
+    return "at {id}.localhost, for browsers on this machine"
 
 
 def _address(settings: Settings, running: Running | None) -> str:
