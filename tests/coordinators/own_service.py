@@ -43,6 +43,12 @@ class OwnService:
             await ended(self.process)
             self.process = None
 
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
     def freeze(self) -> None:
         """It keeps its connections, and answers nobody."""
         assert self.process is not None
