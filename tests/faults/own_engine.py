@@ -7,9 +7,10 @@ import asyncio
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from tests.runtimes.docker import tool_image
 from tests.runtimes.docker.outside import ip
 
 IMAGE = "codehub-test:own"
+STARTS = 3
 DIES_WITH_US = ("setpriv", "--pdeathsig", "TERM")
 
 
@@ -71,6 +73,37 @@ class OwnEngine:
             await asyncio.to_thread(self.process.wait, 60)
             self.process = None
 
+    async def kill(self) -> None:
+        """Without a word, and the part of it that holds containers too. Those outlive it, and it ends them when it is
+        back."""
+        assert self.process is not None
+        holder = self.folder / "run/containerd/containerd.pid"
+        process_id = int(holder.read_text())
+        self.process.kill()
+        await asyncio.to_thread(self.process.wait, 60)
+        self.process = None
+        with suppress(ProcessLookupError):
+            os.kill(process_id, signal.SIGKILL)
+        holder.unlink(missing_ok=True)
+
+    async def revive(self) -> None:
+        """As a supervisor does: an engine may give up on a busy machine, and is started again."""
+        for _ in range(STARTS):
+            with suppress(AssertionError):
+                return await self.start()
+        raise AssertionError((self.folder / "log").read_text()[-2000:])
+
+    def mounted(self) -> list[str]:
+        """What is mounted below its folder, the innermost first."""
+        places = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
+        return [place for place in reversed(places) if place.startswith(f"{self.folder}/")]
+
+    def give(self, image: str) -> None:
+        """An image of the engine that all others use."""
+        saved = subprocess.run(["docker", "--host", tool_image.HOST, "save", image], check=True, capture_output=True)
+        loading = ["docker", "--host", self.host, "load"]
+        subprocess.run(loading, input=saved.stdout, check=True, capture_output=True)
+
 
 @asynccontextmanager
 async def own_engine() -> AsyncIterator[OwnEngine]:
@@ -86,4 +119,6 @@ async def own_engine() -> AsyncIterator[OwnEngine]:
             yield engine
         finally:
             await engine.stop()
+            for left in engine.mounted():  # by one that was killed
+                subprocess.run(["umount", left], check=True)  # noqa: ASYNC221 (nothing else is left to do)
             await ip("netns", "del", engine.namespace)
