@@ -209,4 +209,7 @@ async def test_extending_counts_as_activity_of_that_workspace_alone(eve: Person,
     await browser.fetch(f"{browser.origin(shed)}/.codehub/wake", "POST")
     await eve.until_phase(shed, "RUNNING")
     assert (await browser.fetch(extend, "POST")).status_code == 204
+    clock = await browser.open(f"{browser.origin(shed)}/.codehub/")
+    assert "Keep it awake" in clock.text
+    assert (await browser.post(extend, {})).headers["location"] == "/.codehub/"
     assert (await browser.fetch(f"{browser.origin(shed)}/.codehub/anything", "POST")).status_code == 404

@@ -17,7 +17,9 @@ from codehub.proxy.routes import Routes
 from codehub.proxy.signs import Signs
 
 _STATIC = re.compile(rb"static/[a-z0-9_-]+\.(?:css|js)")
-_SERVED = {b"events": b"GET", b"state": b"GET", b"wake": b"POST", b"extend": b"POST"}
+_SERVED = {(b"GET", b""): b"clock", (b"GET", b"events"): b"events", (b"POST", b"wake"): b"wake"}
+"""By method and path: what the API calls it."""
+_EXTEND = (b"POST", b"extend")
 
 
 class Desk:
@@ -40,7 +42,8 @@ class Desk:
         wanted = at.inside[len(OURS) :].partition(b"?")[0]
         if asked.method == b"GET" and _STATIC.fullmatch(wanted):
             return self.to_api(b"/" + wanted)
-        if _SERVED.get(wanted) != asked.method or asked.is_upgrade:
+        called = _SERVED.get((asked.method, wanted))
+        if (called is None and (asked.method, wanted) != _EXTEND) or asked.is_upgrade:
             return replies.not_found(asked)
         if guest is None or guest.workspace_id not in (None, at.workspace_id):
             return replies.not_logged_in(asked)
@@ -48,7 +51,7 @@ class Desk:
             return replies.not_allowed(asked)
         if self._is_foreign(asked):
             return replies.foreign(asked)
-        return await self._extend(asked, at, guest) if wanted == b"extend" else self._internal(at, guest, wanted)
+        return await self._extend(asked, at, guest) if called is None else self._internal(at, guest, called)
 
     def _is_foreign(self, asked: Asked) -> bool:
         if asked.token is not None:
@@ -69,4 +72,6 @@ class Desk:
         if found.upstream is None:
             return replies.asleep(asked)
         self._signs.record(at.workspace_id, Kind.EXTENSION)
+        if b"text/html" in asked.headers.get(b"accept", b""):
+            return replies.redirect(asked, f"{at.mount.decode()}{OURS.decode()}")
         return replies.reply(asked, 204)

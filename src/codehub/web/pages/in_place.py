@@ -52,6 +52,16 @@ async def page(request: Request, visitor: Visitor) -> Response:
             return _rendered(request, visitor, "not_found.html", 404)
 
 
+@router.get("/clock")
+async def clock(request: Request, visitor: Visitor) -> Response:
+    """When it goes to sleep, and a button to put that off."""
+    parts = parts_of(request)
+    shown = await one(parts.reads, visitor.workspace_id, visitor.caller.user_id)
+    if shown is None:
+        return _rendered(request, visitor, "not_found.html", 404)
+    return _rendered(request, visitor, "clock.html", 200, shown=shown, state=await state_of(parts, shown))
+
+
 @router.get("/events", response_class=LongAnswer)
 async def events(request: Request, visitor: Visitor) -> LongAnswer:
     """What becomes of it, until it runs or cannot."""
