@@ -75,7 +75,7 @@ async def test_another_wish_does_not_wait_for_a_registry(house: House, away: UUI
 
 
 async def test_an_image_that_vanished_before_the_start_is_waited_for_too(house: House) -> None:
-    house.replica()
+    replica = house.replica()
     workspace_id = await house.create(Desired.STANDBY)
     await house.until_phase(workspace_id, Phase.STANDBY)
     house.engine.lay(Call.PULL, Fault(wait_seconds=0.5, after_effect=True, times=1))
@@ -88,10 +88,12 @@ async def test_an_image_that_vanished_before_the_start_is_waited_for_too(house: 
     house.engine.images.clear()
     house.engine.registries_away.add(STANDARD_REGISTRY)
 
-    async def starting() -> bool | None:
-        return (await house.row(workspace_id)).op_step is Step.START or None
+    async def is_noticed() -> bool | None:
+        services = replica.supervisor.reports["wc"].services
+        return services.get(f"registry {STANDARD_REGISTRY}") is False or None
 
-    await until(starting, 10)
+    await until(is_noticed, 10)
+    assert (await house.row(workspace_id)).op_step is Step.START
     house.engine.registries_away.clear()
     house.engine.registry.add(IMAGE)
     await house.until_phase(workspace_id, Phase.RUNNING)
