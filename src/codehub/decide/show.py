@@ -49,7 +49,7 @@ def show(workspace: ShownWorkspace, live: Live | None, policy: IdlePolicy) -> di
         "undo_until": undo_until(workspace, policy.undelete_window),
         "undelete_seconds": undelete_seconds(workspace, policy.undelete_window),
         "revision": workspace.revision,
-        "url": None,
+        "url": policy.origins.address(workspace.id) if policy.origins is not None else None,
         "explanation": explanation,
     }
 

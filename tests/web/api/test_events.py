@@ -14,10 +14,10 @@ from fastapi import FastAPI
 from codehub.bus import page_channels
 from codehub.bus.connect import connect
 from codehub.bus.page_events import PageEvents
-from codehub.decide.idle import IdlePolicy
 from codehub.model.accounts import Role, Scope
 from codehub.model.shown import Live
 from codehub.settings import Settings
+from codehub.settings.idle_times import idle_policy
 from codehub.store.pages import PAGE
 from codehub.store.shown import SHOWN_SQL, to_shown
 from codehub.web import streams as web_streams
@@ -74,9 +74,9 @@ async def address(app: FastAPI) -> AsyncIterator[str]:
 
 
 @pytest.fixture
-async def desk(pool: asyncpg.Pool, redis_url: str, prefix: str) -> AsyncIterator[Desk]:
+async def desk(pool: asyncpg.Pool, redis_url: str, prefix: str, settings: Settings) -> AsyncIterator[Desk]:
     redis = connect(redis_url)
-    yield Desk(pool, PageEvents(redis, prefix, IdlePolicy(600, 1800)))
+    yield Desk(pool, PageEvents(redis, prefix, idle_policy(settings)))
     await redis.aclose()
 
 
