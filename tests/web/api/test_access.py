@@ -27,6 +27,8 @@ class Need(Enum):
     WORK = "work"
     SESSION = "session"
     ADMIN = "admin"
+    FRONT_DOOR = "front door"
+    """Nobody's right is enough: it is for the front door, on its own socket."""
 
 
 @dataclass(frozen=True)
@@ -107,11 +109,23 @@ ROUTES = {
     ("POST", "/login"): Route(Need.NOTHING),
     ("GET", "/cli-login"): Route(Need.NOTHING),
     ("POST", "/cli-login"): Route(Need.NOTHING),
+    ("GET", "/open/{workspace_id}"): Route(Need.NOTHING),
+    ("GET", "/w/{workspace}"): Route(Need.NOTHING),
+    ("GET", "/w/{workspace}/{rest:path}"): Route(Need.NOTHING),
+    ("GET", "/workspaces/{workspace_id}/recover"): Route(Need.NOTHING),
+    ("POST", "/workspaces/{workspace_id}/recover"): Route(Need.NOTHING),
+    ("GET", "/workspaces/{workspace_id}/instead-of/{other_id}"): Route(Need.NOTHING),
+    ("POST", "/workspaces/{workspace_id}/instead-of/{other_id}"): Route(Need.NOTHING),
+    ("GET", "/internal/workspaces/{workspace_id}/page"): Route(Need.FRONT_DOOR),
+    ("GET", "/internal/workspaces/{workspace_id}/clock"): Route(Need.FRONT_DOOR),
+    ("GET", "/internal/workspaces/{workspace_id}/events"): Route(Need.FRONT_DOOR),
+    ("POST", "/internal/workspaces/{workspace_id}/wake"): Route(Need.FRONT_DOOR),
     ("GET", "/healthz"): Route(Need.NOTHING),
     ("GET", "/readyz"): Route(Need.NOTHING),
     ("GET", f"{API}/openapi.json"): Route(Need.NOTHING),
 }
-GUARDED = {which: route for which, route in ROUTES.items() if route.need is not Need.NOTHING}
+FOR_FRONT_DOOR = {which: route for which, route in ROUTES.items() if route.need is Need.FRONT_DOOR}
+GUARDED = {which: route for which, route in ROUTES.items() if route.need not in {Need.NOTHING, Need.FRONT_DOOR}}
 UNSAFE = {which: route for which, route in GUARDED.items() if which[0] != "GET"}
 OWNED = {which: route for which, route in GUARDED.items() if "{workspace_id}" in which[1]}
 
@@ -134,7 +148,8 @@ class World:
 
     async def asks(self, client: httpx.AsyncClient, which: tuple[str, str], **headers: str) -> httpx.Response:
         method, path = which
-        return await client.request(method, path.format_map(self.named), headers=headers, json=ROUTES[which].body)
+        address = path.replace(":path", "").format_map(self.named)
+        return await client.request(method, address, headers=headers, json=ROUTES[which].body)
 
     async def state(self) -> list[object]:
         """All that a call that was let through could have changed."""
@@ -172,6 +187,9 @@ async def world(people: People, pool: asyncpg.Pool) -> World:
     )
     world.named = {
         "workspace_id": workspace_id,
+        "workspace": workspace_id,
+        "other_id": workspace_id,
+        "rest": workspace_id,
         "archive_id": ARCHIVE_ID,
         "template_id": template_id,
         "user_id": (await people.user("removable")).id,
@@ -194,6 +212,16 @@ def served(app: FastAPI) -> Iterator[tuple[str, str]]:
 
 def test_every_route_is_listed_here(app: FastAPI) -> None:
     assert set(served(app)) == set(ROUTES)
+
+
+async def test_what_is_for_the_front_door_is_there_for_nobody_else(world: World) -> None:
+    clients = [await world.people.browser(user) for user in (world.owner, world.administrator)]
+    before = await world.state()
+    told = {"X-Codehub-Guest": f"{world.owner.id} {world.named['session_id']}", "X-Codehub-Visited": "/"}
+    for client in clients:
+        for which in FOR_FRONT_DOOR:
+            assert (await world.asks(client, which, **told)).status_code == 404, which
+    assert await world.state() == before
 
 
 async def refused(world: World, client: httpx.AsyncClient, routes: dict[tuple[str, str], Route], expected: str) -> None:
