@@ -211,13 +211,13 @@ class Connection(asyncio.Protocol):
 
 
 def _read(head: bytes, exchange: "Exchange") -> Answer:
-    decision = exchange.decision
+    forward = exchange.decision if isinstance(exchange.decision, Forward) else None
     return read_answer(
         head,
         to_head=exchange.is_to_head,
-        is_upgrade=exchange.fields.is_upgrade and isinstance(decision, Forward),
-        of_workspace=isinstance(decision, Forward),
-        mount=decision.mount if isinstance(decision, Forward) else b"",
+        is_upgrade=forward is not None and exchange.fields.is_upgrade,
+        of_workspace=forward is not None,
+        mount=forward.mount if forward is not None else b"",
     )
 
 

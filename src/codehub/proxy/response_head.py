@@ -135,15 +135,13 @@ def _check_upgrade(seen: Seen, named: frozenset[bytes], *, is_upgrade: bool) -> 
 
 
 def _framing(seen: Seen, *, is_1_0: bool) -> tuple[int, bool]:
-    lengths, encodings = seen.get(b"content-length", ()), seen.get(b"transfer-encoding", ())
-    if len(lengths) + len(encodings) > 1:
-        raise BadAnswer
-    if lengths:
-        if not LENGTH.fullmatch(lengths[0]):
+    lengths, encodings = seen.get(b"content-length"), seen.get(b"transfer-encoding")
+    if lengths is not None:
+        if encodings is not None or len(lengths) > 1 or not LENGTH.fullmatch(lengths[0]):
             raise BadAnswer
         return int(lengths[0]), False
-    if encodings:
-        if encodings[0].lower() != b"chunked" or is_1_0:
+    if encodings is not None:
+        if len(encodings) > 1 or encodings[0].lower() != b"chunked" or is_1_0:
             raise BadAnswer
         return 0, True
     return -1, False
