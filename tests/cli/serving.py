@@ -76,7 +76,6 @@ def served(database_url: str, redis_url: str, folder: Path) -> Iterator[Served]:
     """One process for as long as the block lasts, and nothing left of its workspaces afterwards."""
     data = folder / "data"
     data.mkdir(mode=0o711)
-    (data / "archives").mkdir(mode=0o700)  # as `codehub up` makes it
     install_small_ide(data)
     log = folder / "serve.log"
     with socket.create_server(("127.0.0.1", 0)) as listener, log.open("wb") as written:

@@ -102,7 +102,6 @@ def replicas(house: House, redis_url: str, folder: Path, **environment: str) -> 
     """A place to start them in. None of them outlives the block."""
     data = folder / "data"
     data.mkdir()
-    (data / "archives").mkdir(mode=0o700)  # as `codehub up` makes it
     base = {
         "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
         "HOME": str(folder),

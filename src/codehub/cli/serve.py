@@ -46,6 +46,7 @@ def serve(
 
     Example: codehub serve --listen 0.0.0.0:8080
     """
+    from codehub.archives.open import ensure_bucket
     from codehub.settings import Settings
     from codehub.telemetry import logs
 
@@ -60,6 +61,8 @@ def serve(
         raise typer.BadParameter("Say which one, with --own-socket.", param_hint="--behind-front-door")
     dependencies = _dependencies(settings)
     asyncio.run(refuse_what_waiting_will_not_mend(dependencies))
+    if settings.archive.url is None:
+        asyncio.run(ensure_bucket(settings.archive_url))
     if "proxy" in wanted:
         _open_door(settings, dependencies, listener, own_socket, api_sockets)
     elif wanted:
