@@ -45,6 +45,7 @@ Accept-Language: en-US,en;q=0.9
 Cookie: a=b; codehub-workspace={secret}; c=d
 
 """
+NO_TWO_ALIKE = HEAD.replace("Cookie:", 'If-None-Match: "{number}"\nCookie:')
 UPGRADE = """\
 GET /socket HTTP/1.1
 Host: {host}
@@ -88,12 +89,14 @@ class Bench:
         self._load = load
         self._slices = slices
 
-    def requests(self, name: str, tables: dict[str, Any], template: str, **words: str) -> Path:
-        """A file of requests: each of the workspaces in turn, by its owner."""
+    def requests(self, name: str, tables: dict[str, Any], template: str, count: int = WORKSPACES, **words: str) -> Path:
+        """A file of so many requests: each of the workspaces in turn, by its owner."""
         secrets = {owner: secret for secret, owner in tables["sessions"].items()}
         path = self._folder / f"{name}.requests"
+        places = list(tables["places"].items())
         heads = [
-            template.format(host=host, secret=secrets[owner], **words) for host, (owner, _) in tables["places"].items()
+            template.format(host=host, secret=secrets[owner], number=number, **words)
+            for number, (host, (owner, _)) in enumerate(places * (count // len(places)))
         ]
         path.write_bytes("".join(heads).replace("\n", "\r\n").encode())
         return path
@@ -188,9 +191,12 @@ async def _compare_http(bench: Bench, folder: Path, files: int, stack: AsyncExit
     large = bench.requests("1m", tables, HEAD, target="/1m")
     many = await bench.compare(Test("1 KB, 64 connections", "http", 64, small), candidates)
     few = await bench.compare(Test("1 KB, 8 connections", "http", 8, small), candidates)
+    unlike = bench.requests("unlike", tables, NO_TWO_ALIKE, count=20_000, target="/1k")
+    new = await bench.compare(Test("1 KB, no two heads alike", "http", 64, unlike), candidates)
     megabytes = await bench.compare(Test("1 MB, 8 connections", "http", 8, large), candidates)
     return [
         *_beside("1 KB", many, slower=0.65),
+        *_beside("1 KB, no two heads alike", new),
         _ratio("1 KB: requests/s beside configurable-http-proxy", many, "rates", at_least=5),
         _ratio("1 KB: CPU beside configurable-http-proxy", many, "cpu_us", at_most=0.15),
         _ratio("1 KB, 64 connections: p99 beside configurable-http-proxy", many, "p99_ms", at_most=1),
@@ -230,7 +236,7 @@ async def _compare_routes(bench: Bench, folder: Path, files: int, stack: AsyncEx
     return [Figure(f"CPU with {ROUTES} routes beside {FEW_ROUTES}", beside[1] / beside[0], "x", at_most=1.05)]
 
 
-def _beside(name: str, found: dict[str, Series], slower: float) -> list[Figure]:
+def _beside(name: str, found: dict[str, Series], slower: float | None = None) -> list[Figure]:
     ours, theirs = found["codehub"], found["haproxy"]
     return [
         Figure(f"{name}: rate beside HAProxy", median(ours.rates) / median(theirs.rates), "x", at_least=slower),
