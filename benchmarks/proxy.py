@@ -45,7 +45,7 @@ Accept-Language: en-US,en;q=0.9
 Cookie: a=b; codehub-workspace={secret}; c=d
 
 """
-NO_TWO_ALIKE = HEAD.replace("Cookie:", 'If-None-Match: "{number}"\nCookie:')
+NO_TWO_ALIKE = HEAD.replace("Cookie:", 'If-None-Match: "{number}"\nCookie:').replace("{target}", "/many/{file}")
 UPGRADE = """\
 GET /socket HTTP/1.1
 Host: {host}
@@ -95,7 +95,7 @@ class Bench:
         path = self._folder / f"{name}.requests"
         places = list(tables["places"].items())
         heads = [
-            template.format(host=host, secret=secrets[owner], number=number, **words)
+            template.format(host=host, secret=secrets[owner], number=number, file=number % proxy_peers.FILES, **words)
             for number, (host, (owner, _)) in enumerate(places * (count // len(places)))
         ]
         path.write_bytes("".join(heads).replace("\n", "\r\n").encode())
@@ -191,7 +191,7 @@ async def _compare_http(bench: Bench, folder: Path, files: int, stack: AsyncExit
     large = bench.requests("1m", tables, HEAD, target="/1m")
     many = await bench.compare(Test("1 KB, 64 connections", "http", 64, small), candidates)
     few = await bench.compare(Test("1 KB, 8 connections", "http", 8, small), candidates)
-    unlike = bench.requests("unlike", tables, NO_TWO_ALIKE, count=20_000, target="/1k")
+    unlike = bench.requests("unlike", tables, NO_TWO_ALIKE, count=20_000)
     new = await bench.compare(Test("1 KB, no two heads alike", "http", 64, unlike), candidates)
     megabytes = await bench.compare(Test("1 MB, 8 connections", "http", 8, large), candidates)
     return [

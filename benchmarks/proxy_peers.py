@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -16,6 +17,7 @@ import httpx
 CACHE = Path("~/.cache/codehub-benchmarks").expanduser()
 PROXY_CORE, OTHER_CORE = 0, 1
 START_SECONDS = 30
+FILES = 2000
 
 NGINX = """
 daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log {folder}/nginx.log;
@@ -134,6 +136,10 @@ async def backends(folder: Path, load: str) -> AsyncIterator[tuple[int, int]]:
     www.mkdir()
     (www / "1k").write_bytes(b"x" * 1024)
     (www / "1m").write_bytes(b"x" * 2**20)
+    (www / "many").mkdir()
+    for number in range(FILES):
+        (www / "many" / str(number)).write_bytes(b"x" * 1024)
+        os.utime(www / "many" / str(number), (0, number))  # each is answered with a date and a tag of its own
     files, echo = free_port(), free_port()
     (folder / "nginx.conf").write_text(NGINX.format(folder=folder, port=files))
     nginx = ["nginx", "-c", str(folder / "nginx.conf"), "-e", str(folder / "nginx.log")]

@@ -195,6 +195,24 @@ async def test_a_process_of_the_api_that_was_just_killed_costs_no_get(scene: Sce
     assert (await scene.ask(b"GET /healthz HTTP/1.1\r\nHost: codehub.test\r\n\r\n")).status == 200
 
 
+async def test_each_answer_arrives_with_its_own_date(scene: Scene) -> None:
+    days = iter(range(10, 99))
+
+    async def script(talk: Talk) -> None:
+        while True:
+            await talk.request()
+            date = b"Date: Sun, %d Nov 2026 15:22:59 GMT\r\n" % next(days)
+            await talk.say(b"HTTP/1.1 200 OK\r\nServer: x\r\n" + date + b"Content-Length: 2\r\n\r\nok")
+
+    scene.backend.script = script
+    client = await scene.connect()
+    for day in range(10, 14):
+        await client.send(scene.get())
+        answer = await client.answer()
+        assert answer.values(b"date") == [b"Sun, %d Nov 2026 15:22:59 GMT" % day]
+        assert (answer.values(b"server"), answer.body) == ([b"x"], b"ok")
+
+
 async def test_an_answer_to_head_has_no_body(scene: Scene) -> None:
     scene.backend.script = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
     client = await scene.connect()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from codehub.proxy.chunks import BadChunks, Chunks
 from codehub.proxy.doorkeeper import Forward, Upstream
 from codehub.proxy.refusals import BadAnswer, Refusal
-from codehub.proxy.response_head import Answer, read_answer
+from codehub.proxy.response_head import Answer, Expected, answer_of
 
 if TYPE_CHECKING:
     from codehub.proxy.exchange import Exchange
@@ -79,17 +79,18 @@ class Connection(asyncio.Protocol):
 
     def _read_head(self, visitor: "Visitor", data: bytes) -> None:
         exchange = cast("Exchange", visitor.exchange)
+        expected = _expected(exchange)
         try:
             while True:
                 end = data.find(b"\r\n\r\n") + 4
                 if end < 4 or end > self._door.limits.answer_head_bytes:
                     self._wait_for_head(data)
                     return
-                answer = _read(data[:end], exchange)
+                answer, date = answer_of(data[:end], expected)
                 data = data[end:]
                 if not answer.is_interim:
                     break
-                self._pass_interim(visitor, exchange, answer)
+                self._pass_interim(visitor, exchange, answer.lines + date)
         except BadAnswer:
             self.drop()
             visitor.fail(Refusal.BAD_ANSWER)
@@ -97,23 +98,23 @@ class Connection(asyncio.Protocol):
         self._unread = b""
         if answer.status == 101:
             self._visitor = None
-            self._door.open_tunnel(visitor, self, answer, data)
+            self._door.open_tunnel(visitor, self, answer.lines + date, data)
         else:
-            self._begin_answer(visitor, exchange, answer, data)
+            self._begin_answer(visitor, exchange, answer, date, data)
 
     def _wait_for_head(self, data: bytes) -> None:
         if len(data) > self._door.limits.answer_head_bytes or data.count(b"\n") != data.count(b"\r\n"):
             raise BadAnswer
         self._unread = data
 
-    def _pass_interim(self, visitor: "Visitor", exchange: "Exchange", answer: Answer) -> None:
+    def _pass_interim(self, visitor: "Visitor", exchange: "Exchange", lines: bytes) -> None:
         self._interim += 1
         if self._interim > self._door.limits.interim_answers:
             raise BadAnswer
         if not exchange.is_1_0:
-            visitor.transport.write(answer.lines + _END)
+            visitor.transport.write(lines + _END)
 
-    def _begin_answer(self, visitor: "Visitor", exchange: "Exchange", answer: Answer, data: bytes) -> None:
+    def _begin_answer(self, visitor: "Visitor", exchange: "Exchange", answer: Answer, date: bytes, data: bytes) -> None:
         self._answer = answer
         length = self._left = answer.length
         self._chunks = Chunks() if answer.is_chunked else None
@@ -124,7 +125,7 @@ class Connection(asyncio.Protocol):
             visitor.deadline = self._door.now + self._door.limits.half_open_seconds
         exchange.is_answered = True
         exchange.status = answer.status
-        head = answer.lines + (_CLOSING_END if exchange.closes else _END)
+        head = answer.lines + date + (_CLOSING_END if exchange.closes else _END)
         if length == len(data) and length <= _JOINED and not answer.is_chunked:  # all of it, as most answers are
             visitor.transport.write(head + data)
             self._finish(visitor, exchange, is_clean=True)
@@ -210,15 +211,17 @@ class Connection(asyncio.Protocol):
             self._visitor.go_on()
 
 
-def _read(head: bytes, exchange: "Exchange") -> Answer:
-    forward = exchange.decision if isinstance(exchange.decision, Forward) else None
-    return read_answer(
-        head,
-        to_head=exchange.is_to_head,
-        is_upgrade=forward is not None and exchange.fields.is_upgrade,
-        of_workspace=forward is not None,
-        mount=forward.mount if forward is not None else b"",
-    )
+_USUAL = Expected()
+
+
+def _expected(exchange: "Exchange") -> Expected:
+    match exchange.decision:
+        case Forward(mount=b"") if exchange.asked.method == b"GET" and not exchange.fields.is_upgrade:
+            return _USUAL
+        case Forward(mount=mount):
+            return Expected(exchange.is_to_head, exchange.fields.is_upgrade, of_workspace=True, mount=mount)
+        case _:
+            return Expected(exchange.is_to_head, of_workspace=False)
 
 
 async def connect(door: "FrontDoor", upstream: Upstream) -> Connection:

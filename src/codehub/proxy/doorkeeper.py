@@ -60,9 +60,9 @@ NOTED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Forward:
-    """To the workspace, without anything of ours."""
+    """To the workspace, without anything of ours. Not frozen only because that would cost a microsecond per request."""
 
     upstream: Upstream
     workspace_id: UUID

@@ -83,9 +83,17 @@ class Exchange:
     def head(self, decision: Forward | ToApi, forwarding: bytes) -> bytes:
         """As it goes on: the line, what we say of the visitor, and what of theirs is passed on."""
         version = b"HTTP/1.0\r\nConnection: close" if self.is_1_0 else b"HTTP/1.1"
+        fields = self.fields
         match decision:
             case Forward():
-                lines, extra = self.fields.for_workspace, b""
+                own = fields.for_workspace
             case ToApi():
-                lines, extra = self.fields.for_api, decision.headers
-        return b"%b %b %b\r\n%b%b%b\r\n" % (self.asked.method, decision.target, version, forwarding, extra, lines)
+                own = decision.headers + fields.for_api
+        return b"%b %b %b\r\n%b%b%b\r\n" % (
+            self.asked.method,
+            decision.target,
+            version,
+            forwarding,
+            fields.common,
+            own,
+        )

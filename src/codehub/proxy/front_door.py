@@ -17,7 +17,6 @@ from codehub.proxy.visitor import Visitor
 if TYPE_CHECKING:
     from codehub.proxy.connection import Connection
     from codehub.proxy.refusals import Refusal
-    from codehub.proxy.response_head import Answer
 
 log = structlog.get_logger(__name__)
 
@@ -64,13 +63,13 @@ class FrontDoor:
             log.info("refused others", number=self._unlogged)
         self._logged = self._unlogged = 0
 
-    def open_tunnel(self, visitor: Visitor, connection: "Connection", answer: "Answer", data: bytes) -> None:
+    def open_tunnel(self, visitor: Visitor, connection: "Connection", lines: bytes, data: bytes) -> None:
         """The upgrade is agreed on. What each side has sent by now goes first."""
         exchange, forward = visitor.exchange, visitor.forward
         assert exchange is not None  # noqa: S101 (only a forwarded upgrade is answered by 101)
         assert forward is not None  # noqa: S101
         early = visitor.hand_over()
-        visitor.transport.write(answer.lines + b"\r\n")
+        visitor.transport.write(lines + b"\r\n")
         watcher = self._watcher(exchange.asked, forward)
         tunnel = Tunnel(self, forward, visitor.peer, visitor.transport, connection.transport, watcher)
         self.everybody.became(visitor, tunnel)

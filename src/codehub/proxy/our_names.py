@@ -1,6 +1,7 @@
 """What is codehub's own in a head, so that a workspace never sees it and can never set it (contract 13)."""
 
 import re
+from functools import lru_cache
 
 _OUR_COOKIE = re.compile(rb"[ \t=]*(?:__(?:host|secure|http|host-http)-)*codehub", re.IGNORECASE)
 """Cookies whose names begin like this are ours, in any case and behind any of the prefixes that browsers know. Spaces
@@ -9,8 +10,15 @@ _OUR_TOKEN = re.compile(rb"bearer[ \t]+(codehub_[!-~]*)[ \t]*", re.IGNORECASE)
 OUR_HEADERS = b"x-codehub-"
 
 
-def split_cookies(header: bytes) -> tuple[bytes, tuple[tuple[bytes, bytes], ...]]:
+Cookies = tuple[tuple[bytes, bytes], ...]
+
+
+def split_cookies(header: bytes) -> tuple[bytes, Cookies]:
     """What of a Cookie header is the workspace's, as it was sent, and what is ours."""
+    return _known(header) if len(header) <= 1024 else _split(header)
+
+
+def _split(header: bytes) -> tuple[bytes, Cookies]:
     if b"codehub" not in header.lower():
         return header, ()
     kept, ours = [], []
@@ -21,6 +29,9 @@ def split_cookies(header: bytes) -> tuple[bytes, tuple[tuple[bytes, bytes], ...]
         else:
             kept.append(part)
     return b";".join(kept).strip(), tuple(ours)
+
+
+_known = lru_cache(1024)(_split)
 
 
 def our_token(authorization: bytes) -> bytes | None:

@@ -53,8 +53,9 @@ class Fields:
     forwarded_for: bytes = b""
     """What was sent as X-Forwarded-For; a trusted proxy's is believed."""
     forwarded_proto: bytes = b""
+    common: bytes = b""
+    """The lines that go on, each ended by CRLF; to them come those for a workspace, or for the API."""
     for_workspace: bytes = b""
-    """The lines that go on to a workspace, each ended by CRLF."""
     for_api: bytes = b""
 
 
@@ -180,21 +181,19 @@ def _pass_on(fields: Fields, sent: Sent, kept: list[bytes]) -> None:
         kept.append(b"Transfer-Encoding: chunked")
     if any(b"trailers" in each.lower() for each in sent.get(b"te", ())):
         kept.append(b"TE: trailers")
-    common = b"\r\n".join(kept)
-    ours, theirs = [common], [common]
+    kept.append(b"")
+    fields.common = b"\r\n".join(kept)
     for value in sent.get(b"cookie", ()):
-        passed, cookies = our_names.split_cookies(value)
-        fields.cookies += cookies
-        ours.append(b"Cookie: " + value)
-        if passed:
-            theirs.append(b"Cookie: " + passed)
+        theirs, ours = our_names.split_cookies(value)
+        fields.cookies += ours
+        fields.for_api += b"Cookie: %b\r\n" % value
+        if theirs:
+            fields.for_workspace += b"Cookie: %b\r\n" % theirs
     for value in sent.get(b"authorization", ()):
         token = our_names.our_token(value)
         fields.token = fields.token or token
-        ours.append(b"Authorization: " + value)
+        fields.for_api += b"Authorization: %b\r\n" % value
         if token is None:
-            theirs.append(b"Authorization: " + value)
+            fields.for_workspace += b"Authorization: %b\r\n" % value
     if fields.is_upgrade:
-        theirs += [b"Connection: Upgrade", b"Upgrade: websocket"]
-    fields.for_workspace = b"\r\n".join(theirs) + b"\r\n"
-    fields.for_api = b"\r\n".join(ours) + b"\r\n"
+        fields.for_workspace += b"Connection: Upgrade\r\nUpgrade: websocket\r\n"

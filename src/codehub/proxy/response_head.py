@@ -4,6 +4,7 @@ visitor is sent must never be taken for an answer to another."""
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import httptools
 
@@ -11,10 +12,20 @@ from codehub.proxy import our_names
 from codehub.proxy.refusals import BadAnswer
 from codehub.proxy.request_head import LENGTH
 
+_DATE = re.compile(rb"\r\n(Date: [A-Za-z0-9 ,:]{29}\r\n)")
 _LINE = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9][0-9])( [\t -~\x80-\xff]*)?")
 
 
-@dataclass(slots=True)
+class Expected(NamedTuple):
+    """What kind of answer it has to be."""
+
+    to_head: bool = False
+    is_upgrade: bool = False
+    of_workspace: bool = True
+    mount: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     status: int
     lines: bytes
@@ -50,17 +61,23 @@ _USUAL = frozenset(_KEPT)
 Seen = dict[bytes, list[bytes]]
 
 
-def read_answer(head: bytes, *, to_head: bool, is_upgrade: bool, of_workspace: bool, mount: bytes) -> Answer:
-    """The answer to a request, HEAD or one to upgrade or neither. Raises BadAnswer for whatever leaves a doubt."""
+def answer_of(head: bytes, expected: Expected) -> tuple[Answer, bytes]:
+    """What a head says, and its line with the date, if that was left out. Raises BadAnswer for whatever leaves a doubt.
+    Answers differ in their date first of all, workspaces of one image answer alike: without it they are remembered."""
+    found = _DATE.search(head) if len(head) <= 1024 else None
+    if found is None:
+        return read_answer(head, expected), b""
+    start, end = found.span()
+    return _known_answer(head[:start] + head[end - 2 :], expected), found[1]
+
+
+def read_answer(head: bytes, expected: Expected) -> Answer:
+    to_head, is_upgrade, of_workspace, mount = expected
     _judge(head)
     first, *lines = head[:-4].split(b"\r\n")
-    found = _LINE.fullmatch(first)
-    if found is None:
-        raise BadAnswer
-    minor, digits, phrase = found.groups()
-    status = int(digits)
+    status, is_1_0, status_line = _known_status(first) if len(first) <= 256 else _read_status(first)
     seen: Seen = {}
-    kept = [b"HTTP/1.1 %b%b" % (digits, phrase or b" ")]
+    kept = [status_line]
     for line in lines:
         key, value = _known_line(line) if len(line) <= 256 else _read_header(line)
         if not key:
@@ -81,12 +98,27 @@ def read_answer(head: bytes, *, to_head: bool, is_upgrade: bool, of_workspace: b
         _check_upgrade(seen, named, is_upgrade=is_upgrade)
         kept += [b"Connection: Upgrade", b"Upgrade: websocket"]
     kept.append(b"")
-    length, is_chunked = _framing(seen, is_1_0=minor == b"0")
+    length, is_chunked = _framing(seen, is_1_0=is_1_0)
     if to_head or status in _WITHOUT_BODY or status < 200:
         length, is_chunked = 0, False
-    keeps = minor == b"1" and b"close" not in named and (length >= 0 or is_chunked)
+    keeps = not is_1_0 and b"close" not in named and (length >= 0 or is_chunked)
     is_stream = seen.get(b"content-type", _KEPT)[0].startswith(_EVENTS)
     return Answer(status, b"\r\n".join(kept), length, is_chunked, keeps, is_stream)
+
+
+_known_answer = lru_cache(1024)(read_answer)
+
+
+def _read_status(line: bytes) -> tuple[int, bool, bytes]:
+    """The status, whether it is of HTTP/1.0, and the line as we send it."""
+    found = _LINE.fullmatch(line)
+    if found is None:
+        raise BadAnswer
+    minor, digits, phrase = found.groups()
+    return int(digits), minor == b"0", b"HTTP/1.1 %b%b" % (digits, phrase or b" ")
+
+
+_known_status = lru_cache(256)(_read_status)
 
 
 def _read_header(line: bytes) -> tuple[bytes, bytes]:
