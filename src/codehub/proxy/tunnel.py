@@ -123,13 +123,10 @@ class _End(asyncio.Protocol):
         self._tell = tell
         self.has_ended = False
 
-    def tell(self, data: bytes) -> None:
-        """The watcher, if it is still able to follow."""
-        try:
-            self._tell(data)
-        except Exception:  # a bulkhead, as in `Tunnel.lost`
-            log.exception("a watcher failed")
-            self._tell = _nobody
+    def unwatched(self, error: Exception) -> None:
+        """The watcher cannot follow any more: the tunnel goes on without it."""
+        log.warning("a watcher failed", exc_info=error)
+        self._tell = _nobody
 
     def eof_received(self) -> bool:
         self.has_ended = True
@@ -160,7 +157,10 @@ class _VisitorsEnd(_End):
 
     def data_received(self, data: bytes) -> None:
         self.other.write(data)
-        self.tell(data)
+        try:
+            self._tell(data)
+        except Exception as error:  # noqa: BLE001 (a bulkhead, as in `Tunnel.lost`)
+            self.unwatched(error)
 
 
 class _WorkspacesEnd(_End):
@@ -175,7 +175,10 @@ class _WorkspacesEnd(_End):
     def data_received(self, data: bytes) -> None:
         self.other.write(data)
         self.walk.feed(data)
-        self.tell(data)
+        try:
+            self._tell(data)
+        except Exception as error:  # noqa: BLE001 (a bulkhead, as in `Tunnel.lost`)
+            self.unwatched(error)
 
 
 class _Ending(asyncio.Protocol):
