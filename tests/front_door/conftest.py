@@ -22,8 +22,8 @@ def codehub(postgres_url: str, migrated_template: str, redis_url: str) -> Iterat
 
 @pytest.fixture(scope="session")
 def ada(codehub: House) -> Person:
-    """Somebody who works here; whatever she has is left as it is."""
-    return asyncio.run(codehub.person())
+    """Somebody who works here; whatever she has is left as it is, and no limit comes in the way."""
+    return asyncio.run(codehub.person(max_running=9))
 
 
 @pytest.fixture(scope="session")
