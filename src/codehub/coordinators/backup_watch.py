@@ -13,6 +13,7 @@ nothing until an administrator confirms. Why that suffices:
   go of, its archive is: whatever exists only in the store, a database that is set back does not know the mark of."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -20,7 +21,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from codehub.archives.counter import leave_mark, read_mark
-from codehub.archives.errors import StoreError
+from codehub.archives.errors import StoreError, StoreLied
 from codehub.archives.object_store import ObjectStore
 from codehub.model.mark import Mark
 from codehub.runtimes.errors import RuntimeFault
@@ -75,6 +76,13 @@ class BackupWatch:
             raise DatabaseIsOld(DATABASE_IS_OLD.format(stored=known.value, here=here))
         if covered and here > known.value:
             await self.look(check)
+
+    async def ping(self) -> None:
+        """The store lets us in and gives back what was left in it: one that has just started may do the first long
+        before the second."""
+        await self.store.ping()
+        with contextlib.suppress(StoreLied):
+            await read_mark(self.store, self.installation)
 
     async def tidy(self, stored: Mark) -> None:
         """Forget the marks that nobody can find in the store any more, which holds this one."""

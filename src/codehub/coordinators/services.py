@@ -5,11 +5,11 @@ import itertools
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Protocol
 
 import structlog
 
 from codehub.archives.errors import StoreError
-from codehub.archives.object_store import ObjectStore
 from codehub.coordinators.backup_watch import HomesStay
 from codehub.coordinators.job_runner import JobFailed
 from codehub.coordinators.registry import Registry
@@ -44,6 +44,11 @@ class _Door:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
+class Store(Protocol):
+    async def ping(self) -> None:
+        """Raises unless it can be used now."""
+
+
 @dataclass
 class Services:
     """One breaker for the runtime, one for the archive store and one for each registry. A call that found nobody there
@@ -51,7 +56,7 @@ class Services:
     phase) or this one workspace has trouble of its own."""
 
     runtime: Runtime
-    store: ObjectStore
+    store: Store
     compare: Callable[[], Awaitable[object]]
     """Compares the database with the archive store; raises unless it is the newest."""
     now: Callable[[], datetime]

@@ -85,7 +85,7 @@ class WorkspaceController:
             engine = await store.engine(RUNTIME_LISTING)
             compare = self.archiving.comparison(leadership)
             services = Services(
-                self.runtime, self.archiving.store, compare, clock.now, self.ticker.hint, engine, report.services
+                self.runtime, self.archiving.backups, compare, clock.now, self.ticker.hint, engine, report.services
             )
             archives = self.archiving.acts(self.runtime, leadership, self.progress.told_by_job, clock.now)
             backups = self.archiving.backups
