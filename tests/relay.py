@@ -1,10 +1,11 @@
 """An address in front of a real server that can be taken away and brought back: what tests build trouble on."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from typing import Self
 
 
-class Relay:
+class Relay(ABC):
     """`carry` of a subclass serves each connection. `close` cuts them all and takes no new ones, until `open`."""
 
     def __init__(self) -> None:
@@ -33,8 +34,9 @@ class Relay:
             await asyncio.wait(self._carried)
             await asyncio.sleep(0)
 
+    @abstractmethod
     async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        raise NotImplementedError
+        """Until one of both has had enough."""
 
     async def _taken(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

@@ -107,18 +107,19 @@ def served(database_url: str, redis_url: str, folder: Path) -> Iterator[Served]:
         finally:
             process.terminate()
             process.wait(timeout=30)
-            asyncio.run(_clear(database_url, data))
+            asyncio.run(clear(database_url, data))
 
 
 def _until_it_offers_an_ide(database_url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
     deadline = time.monotonic() + START_SECONDS
-    while not asyncio.run(_is_offered(database_url)):
+    while not asyncio.run(is_offered(database_url)):
         assert process.poll() is None, log.read_text()[-2000:]
         assert time.monotonic() < deadline, log.read_text()[-2000:]
         time.sleep(0.1)
 
 
-async def _is_offered(database_url: str) -> bool:
+async def is_offered(database_url: str) -> bool:
+    """Whether a workspace can be made."""
     connection = await asyncpg.connect(database_url)
     try:
         return bool(await connection.fetchval("SELECT status = 'ready' FROM templates WHERE name = 'code-server'"))
@@ -126,7 +127,8 @@ async def _is_offered(database_url: str) -> bool:
         await connection.close()
 
 
-async def _clear(database_url: str, data: Path) -> None:
+async def clear(database_url: str, data: Path) -> None:
+    """Nothing is left of what an installation without an engine has made."""
     runtime = LocalRuntime(data, await installation_id(database_url), lambda _: None)
     for instance in await runtime.instances.list():
         await runtime.instances.stop(instance.id, 0)

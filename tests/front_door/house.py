@@ -21,10 +21,9 @@ from fastapi import FastAPI
 from codehub.decide.origins import Origins
 from codehub.images.tools import CODE_SERVER
 from codehub.model.accounts import Role
-from codehub.runtimes.local.runtime import LocalRuntime
 from codehub.stack.account import current_account
 from codehub.stack.data_folder import DataFolder
-from codehub.store.identity import installation_id
+from tests.cli.serving import clear, is_offered
 from tests.coordinators.house import until
 from tests.faults.serving import DIES_WITH_US, QUICK
 from tests.front_door.browser import Browser
@@ -177,31 +176,12 @@ def house(database_url: str, redis_url: str, folder: Path, port: int = 0, **envi
         finally:
             process.terminate()
             process.wait(timeout=60)
-            asyncio.run(_clear(database_url, data))
+            asyncio.run(clear(database_url, data))
 
 
 def _until_it_offers_an_ide(database_url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
     deadline = time.monotonic() + START_SECONDS
-    while not (b"codehub answers" in log.read_bytes() and asyncio.run(_is_offered(database_url))):
+    while not (b"codehub answers" in log.read_bytes() and asyncio.run(is_offered(database_url))):
         assert process.poll() is None, log.read_text()[-2000:]
         assert time.monotonic() < deadline, log.read_text()[-2000:]
         time.sleep(0.1)
-
-
-async def _is_offered(database_url: str) -> bool:
-    connection = await asyncpg.connect(database_url)
-    try:
-        return bool(await connection.fetchval("SELECT status = 'ready' FROM templates WHERE name = 'code-server'"))
-    finally:
-        await connection.close()
-
-
-async def _clear(database_url: str, data: Path) -> None:
-    runtime = LocalRuntime(data, await installation_id(database_url), lambda _: None)
-    for job in await runtime.jobs.list():
-        await runtime.jobs.remove(job.name)
-    for instance in await runtime.instances.list():
-        await runtime.instances.stop(instance.id, 0)
-    for volume in await runtime.volumes.list():
-        await runtime.volumes.delete(volume.name)
-    await runtime.close()

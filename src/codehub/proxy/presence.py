@@ -3,6 +3,7 @@
 Deadlines are numbers that the front door looks at once a second; `NEVER` where nobody has to hurry."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, cast
 
 from codehub.proxy.doorkeeper import Forward
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 NEVER = float("inf")
 
 
-class Presence(asyncio.Protocol):
+class Presence(asyncio.Protocol, ABC):
     """One connection of a visitor, whatever is asked on it."""
 
     __slots__ = (
@@ -183,9 +184,9 @@ class Presence(asyncio.Protocol):
         if self.exchange.connection is not None:
             self.exchange.connection.transport.resume_reading()
 
+    @abstractmethod
     def _next(self) -> None:
         """Go on with what was sent before its turn."""
-        raise NotImplementedError
 
 
 def forwarding(peer: bytes, scheme: bytes) -> bytes:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codehub.proxy.activity.recording import Direction, Piece, Recorder, read
+from tests.proxy.activity.recording import Direction, Piece, Recorder, read
 
 PIECES = [
     Piece(0.5, Direction.FROM_CLIENT, b"\x82\x80\x01\x02\x03\x04"),

@@ -14,7 +14,7 @@ from itertools import compress
 from pathlib import Path
 
 from codehub.proxy.activity import vscode
-from codehub.proxy.activity.recording import Direction, Piece, Recorder, read
+from tests.proxy.activity.recording import Direction, Piece, Recorder, read
 from tests.proxy.activity.wire import NO_MASK, frames, masked_anew
 
 STREAMS = Path(__file__).parent / "streams"

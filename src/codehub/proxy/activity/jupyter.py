@@ -4,6 +4,7 @@ To a kernel, messages are JSON, or binary with JSON in it (its subprotocol v1); 
 of the message itself before that of its parent. To a terminal they are lists of two."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 from codehub.model.activity import Kind
@@ -40,7 +41,7 @@ _TO_TERMINAL: Mapping[bytes, Kind] = {b'["stdin"': Kind.TERMINAL_INPUT}
 _FROM_TERMINAL: Mapping[bytes, Kind] = {b'["stdout"': Kind.TERMINAL_OUTPUT}
 
 
-class Messages:
+class Messages(ABC):
     """Reads one direction: the beginning of each message, and what `_kind` of a subclass makes of it."""
 
     __slots__ = ("_held", "_rhythm", "skip", "want")
@@ -65,8 +66,9 @@ class Messages:
         self.want, self.skip = LOOK, 0
         return self._kind(head, now)
 
+    @abstractmethod
     def _kind(self, head: bytes, now: float) -> Kind | None:
-        raise NotImplementedError
+        """What a message that begins so is a sign of."""
 
 
 class ToKernel(Messages):

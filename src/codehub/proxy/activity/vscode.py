@@ -6,6 +6,7 @@ which of the two connections of a tab this is. KeepAlive, Ack and the rest are u
 
 import re
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 from codehub.model.activity import Kind
@@ -52,7 +53,7 @@ class Connection:
         self.calls = CONNECTIONS[found[1]]
 
 
-class Messages:
+class Messages(ABC):
     """Reads one direction: walks over the headers, and shows the beginning of each Regular message to those who know
     its meaning."""
 
@@ -124,12 +125,13 @@ class Messages:
             position += passed
         return found
 
+    @abstractmethod
     def _told(self, control: bytes) -> None:
-        """Only the client's Control messages matter."""
+        """A Control message."""
 
+    @abstractmethod
     def _seen(self, data: bytes | memoryview, start: int, stop: int, now: float) -> Kind | None:
         """A Regular message."""
-        raise NotImplementedError
 
 
 class FromClient(Messages):
@@ -191,6 +193,9 @@ class FromServer(Messages):
             found = self._payload(data, start, stop, now) or found
             position = stop
         return position, found
+
+    def _told(self, control: bytes) -> None:
+        """Only the client's say what a connection is for."""
 
     def _seen(self, data: bytes | memoryview, start: int, stop: int, now: float) -> Kind | None:  # noqa: ARG002
         calls = self._connection.calls

@@ -4,12 +4,11 @@ import json
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 from codehub.job.faults import ExitCode
 from codehub.job.order import Kind
-from codehub.runtimes.local.records import PLAN, Life, write_whole
+from codehub.runtimes.local.records import PLAN, Life, plan_fields, write_whole
 from codehub.runtimes.protocols import Job, JobState
 
 KILLED = 137
@@ -45,10 +44,7 @@ class JobPlan:
 
     @classmethod
     def read(cls, folder: Path) -> "JobPlan":
-        fields: dict[str, Any] = json.loads((folder / PLAN).read_text())
-        for name, kind in _KINDS.items():
-            fields[name] = kind(fields[name])
-        return cls(**fields)
+        return cls(**plan_fields(folder, _KINDS))
 
 
 _KINDS = {

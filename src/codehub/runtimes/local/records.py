@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -50,10 +51,7 @@ class Plan:
 
     @classmethod
     def read(cls, folder: Path) -> "Plan":
-        fields: dict[str, Any] = json.loads((folder / PLAN).read_text())
-        for name, kind in _KINDS.items():
-            fields[name] = kind(fields[name])
-        return cls(**fields)
+        return cls(**plan_fields(folder, _KINDS))
 
 
 _KINDS = {
@@ -138,6 +136,12 @@ class Record:
         if self.life.ending or not self.life.alive():
             return replace(created, state=InstanceState.EXITED, message=self.life.ending or LOST)
         return replace(created, state=InstanceState.RUNNING, endpoint=Endpoint(plan.name, f"unix:{plan.socket}", 0))
+
+
+def plan_fields(folder: Path, kinds: Mapping[str, Callable[[Any], object]]) -> dict[str, Any]:
+    """What is written of a plan, with those made anew that JSON does not know."""
+    fields: dict[str, Any] = json.loads((folder / PLAN).read_text())
+    return fields | {name: kind(fields[name]) for name, kind in kinds.items()}
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -1,7 +1,7 @@
 """What can be asked for beyond a wish: older files, a new workspace from them, and what was deleted."""
 
 from typing import Annotated
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from fastapi import APIRouter, Body, Request, Response
 from sqlalchemy.exc import IntegrityError
@@ -30,7 +30,7 @@ from codehub.web.api.workspace_problems import (
     StillBeingDeleted,
     UnknownTemplate,
 )
-from codehub.web.api.workspaces import FOREIGN_KEY_VIOLATION, refuse_above_ceiling, usable_template
+from codehub.web.api.workspaces import FOREIGN_KEY_VIOLATION, new_workspace, refuse_above_ceiling
 from codehub.web.callers import Worker
 from codehub.web.idempotency import OnlyOnce
 from codehub.web.parts import parts_of
@@ -101,19 +101,7 @@ async def _new(connection: AsyncConnection, body: NewFork, source: ShownWorkspac
         raise UnknownTemplate
     had = {name: value for name, value in source.resources.items() if isinstance(value, int | float)}
     resources = body.resources.given() if body.resources is not None else had
-    template = await usable_template(connection, which, resources, caller)
-    return NewWorkspace(
-        id=uuid4(),
-        owner_user_id=caller.user_id,
-        name=body.name,
-        template_id=template.id,
-        description=body.description,
-        memo=body.memo,
-        git_url=source.git_url,
-        resources=resources,
-        standby_after_seconds=body.standby_after_seconds,
-        archive_after_seconds=body.archive_after_seconds,
-    )
+    return await new_workspace(connection, body, which, source.git_url, resources, caller)
 
 
 @router.post(

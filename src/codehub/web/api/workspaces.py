@@ -23,6 +23,7 @@ from codehub.store.wishes import NewWorkspace
 from codehub.web import paging
 from codehub.web.api.answers import answer, one_workspace, page_of_workspaces
 from codehub.web.api.refusals import BODY, refusals
+from codehub.web.api.schemas.archives import NewFork
 from codehub.web.api.schemas.filters import Filter, WorkspaceFilter
 from codehub.web.api.schemas.wishes import NewWorkspaceBody
 from codehub.web.api.schemas.workspace import Workspace
@@ -65,7 +66,7 @@ async def create_workspace(request: Request, body: NewWorkspaceBody, caller: Wor
     refuse_above_ceiling(parts_of(request).settings, body.standby_after_seconds, body.archive_after_seconds)
 
     async def work(connection: AsyncConnection) -> Response:
-        new = await _new(connection, body, caller)
+        new = await new_workspace(connection, body, body.template, body.git_url, body.resources.given(), caller)
         try:
             await Wishing(request, caller, connection).create(new, body.desired_state)
         except IntegrityError as error:
@@ -92,9 +93,16 @@ async def usable_template(
     return template
 
 
-async def _new(connection: AsyncConnection, body: NewWorkspaceBody, caller: Caller) -> NewWorkspace:
-    resources = body.resources.given()
-    template = await usable_template(connection, body.template, resources, caller)
+async def new_workspace(
+    connection: AsyncConnection,
+    body: NewWorkspaceBody | NewFork,
+    which: str,
+    git_url: str | None,
+    resources: dict[str, float],
+    caller: Caller,
+) -> NewWorkspace:
+    """A row for what is asked for, with the template of this name or id."""
+    template = await usable_template(connection, which, resources, caller)
     return NewWorkspace(
         id=uuid4(),
         owner_user_id=caller.user_id,
@@ -102,7 +110,7 @@ async def _new(connection: AsyncConnection, body: NewWorkspaceBody, caller: Call
         template_id=template.id,
         description=body.description,
         memo=body.memo,
-        git_url=body.git_url,
+        git_url=git_url,
         resources=resources,
         standby_after_seconds=body.standby_after_seconds,
         archive_after_seconds=body.archive_after_seconds,

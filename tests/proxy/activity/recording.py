@@ -1,6 +1,6 @@
 """What passed through one tunnel, kept to learn from: the streams in tests/proxy/activity/streams/ are such files.
 
-A recording holds what people typed. It is made only where an operator asks for it, and is theirs to guard.
+A recording holds what people typed. It is made by `record.py` alone, of sessions that nobody works in.
 
 An xz file: one line of JSON with the target of the upgrade, then for each piece of bytes its time in seconds, its
 direction, its length, and the bytes as they passed.
