@@ -31,7 +31,6 @@ async def benchmark(megabytes: int, rounds: int, starts: int) -> Sequence[Figure
     alone, beside = [], []
     await job_image()
     async with replicas(1) as installation:
-        (installation.folder / "data" / "archives").mkdir(mode=0o700)
         runner = await installation.create("STANDBY")
         await installation.until_phase(runner, "STANDBY")
         sleeper = await large(installation, megabytes)
