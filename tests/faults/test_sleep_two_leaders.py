@@ -13,6 +13,7 @@ from codehub.model.states import Desired, Operation, Phase, Step
 from tests.coordinators.test_archive_trouble import failures
 from tests.coordinators.test_services import begun, leads
 from tests.faults.real_house import DockerHouse
+from tests.faults.round_trip import was_never_in_error
 from tests.faults.sleepers import CONTROLLER, JOBS_SECONDS, ServedSleepers, served_sleepers, sleepers
 from tests.job.campaign import LARGE
 
@@ -79,8 +80,27 @@ async def test_two_controllers_at_once_move_every_home_once(house: DockerHouse, 
             for workspace_id in homes:
                 await house.until_phase(workspace_id, Phase(wish.value), JOBS_SECONDS)
         for workspace_id, before in homes.items():
+            row = await house.row(workspace_id)
             assert await place.tree(workspace_id) == before
-            assert len(await place.volumes(workspace_id)) == 1
+            assert row.home_volume in await place.volumes(workspace_id)
             assert await begun(house, workspace_id, Operation.ARCHIVING) == 1
             assert await begun(house, workspace_id, Operation.RESTORING) == 1
-            assert await failures(house, workspace_id) == []
+            await was_never_in_error(place, workspace_id)
+
+
+async def test_a_job_that_another_removes_as_it_is_begun_is_begun_again(house: DockerHouse, docker_image: str) -> None:
+    async with sleepers(house, docker_image) as place:
+        house.replica()
+        workspace_id, before = await place.furnished()
+
+        async def remove_jobs() -> bool:
+            for each in await house.eyes.jobs.list(workspace_id):
+                await house.eyes.jobs.remove(each.name)
+            return True
+
+        trap = place.lay(workspace_id, Step.VERIFY, remove_jobs, request=START)
+        await place.carried_out(workspace_id, Desired.ARCHIVED)
+        assert trap.struck.is_set()
+        await place.carried_out(workspace_id, Desired.STANDBY)
+        assert await place.tree(workspace_id) == before
+        assert await failures(house, workspace_id) == []

@@ -5,11 +5,15 @@ from collections.abc import AsyncIterator
 import pytest
 
 from codehub.decide.plan import HOME_IS_LET_GO
+from codehub.decide.steps import SIGHT
 from codehub.model.states import Desired, Operation, Phase
 from tests.coordinators.test_archive_trouble import failures
 from tests.coordinators.test_kills import steps_of
 from tests.faults.real_house import DockerHouse
 from tests.faults.sleepers import JOBS_SECONDS, Sleepers, sleepers
+
+LOOK = "GET .*/volumes[?]"
+"""Held up, it keeps everybody from seeing a step done, and from going on to the next before the wish is stored."""
 
 
 @pytest.fixture
@@ -30,7 +34,7 @@ async def test_a_wake_at_every_step_of_archiving_loses_nothing(place: Sleepers) 
 
     for step in steps_of(Operation.ARCHIVING):
         home = (await house.row(workspace_id)).home_volume
-        trap = place.lay(workspace_id, step, wake)
+        trap = place.lay(workspace_id, step, wake, request=LOOK if step in SIGHT else ".*")
         await house.wish(workspace_id, Desired.ARCHIVED)
         await trap.struck.wait()
         woken = await house.until_phase(workspace_id, Phase.RUNNING, JOBS_SECONDS)

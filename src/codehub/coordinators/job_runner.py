@@ -15,7 +15,7 @@ from codehub.job.marker import Totals, parse_totals
 from codehub.job.order import Kind
 from codehub.model.states import Operation
 from codehub.model.workspace import Workspace, incarnation_name
-from codehub.runtimes.errors import NotFound, RuntimeAway, RuntimeFault
+from codehub.runtimes.errors import NotFound, Removed, RuntimeAway, RuntimeFault
 from codehub.runtimes.protocols import Job, Jobs, JobSpec, JobState
 
 LASTING = frozenset(
@@ -69,8 +69,11 @@ class JobRunner:
             spec = await order(again)
             self.leadership.check()
             await self.jobs.run(spec)
-        said = await self._follow(workspace, name)
-        ended = await self.jobs.status(name)
+        try:
+            said = await self._follow(workspace, name)
+            ended = await self.jobs.status(name)
+        except NotFound as error:
+            raise Removed(f"the job {name} was removed before it was known what became of it") from error
         if ended.exit_code != ExitCode.DONE:
             raise JobFailed(ended.exit_code, _complaint(kind, ended, said))
         try:

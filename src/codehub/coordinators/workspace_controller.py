@@ -46,7 +46,7 @@ from codehub.model.plans import (
 )
 from codehub.model.states import ErrorReason, ImageState, Operation, Step
 from codehub.model.workspace import Workspace
-from codehub.runtimes.errors import RuntimeFault
+from codehub.runtimes.errors import Removed, RuntimeFault
 from codehub.runtimes.protocols import Runtime
 from codehub.store.protocols import ControllerStore, Judged, NewArchive, Seat, SeatLost
 from codehub.telemetry.traces import Traces
@@ -252,7 +252,9 @@ class WorkspaceController:
 
     async def _acting(self, office: Office, workspace: Workspace, step: Step, known: NewArchive | None) -> None:
         """One act, beside the passes. One workspace's trouble stays its own: whatever goes wrong becomes that
-        workspace's failed attempt. A leader that was deposed does nothing more; the next one does this act."""
+        workspace's failed attempt. A leader that was deposed does nothing more; the next one does this act. Where
+        somebody else has removed its job, one of the two acts for a row that has moved on: the next pass decides anew
+        from the row as it is."""
         structlog.contextvars.bind_contextvars(workspace_id=str(workspace.id))
         fault = made = None
         try:
@@ -264,6 +266,10 @@ class WorkspaceController:
                 with self.traces.span(f"act {step}", {"codehub.workspace_id": str(workspace.id)}, workspace.op_id):
                     made = await office.actions.act(workspace, step, office.template_of(workspace), known)
         except Deposed:
+            office.forget(workspace)
+            return
+        except Removed as error:
+            log.warning("act left for the next pass", step=step, error=str(error))
             office.forget(workspace)
             return
         except (RuntimeFault, StoreError) as error:

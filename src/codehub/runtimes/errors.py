@@ -21,5 +21,9 @@ class InUse(RuntimeFault):
     """A volume that a container still holds."""
 
 
+class Removed(RuntimeFault):
+    """A job that somebody else removed while it was begun or followed: one of two acted late."""
+
+
 class NotFound(RuntimeFault):
     """An instance or volume that is not there (any more)."""

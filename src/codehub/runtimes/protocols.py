@@ -176,10 +176,11 @@ class Jobs(Protocol):
 
     async def run(self, spec: JobSpec) -> None:
         """Begin it. Under a name that is taken by the same operation it goes on, or has ended, as it was begun: there
-        is never a second one. A volume that is not there is `NotFound`, and never made."""
+        is never a second one. A volume that is not there is `NotFound`, and never made. `Removed` where somebody else
+        removes it before it is begun."""
 
     async def status(self, name: str) -> Job:
-        """How it stands; `NotFound` where there is none."""
+        """How it stands; `NotFound` where there is none, or none for long: somebody is removing it."""
 
     def follow(self, name: str) -> AsyncGenerator[bytes, None]:
         """Every line that it printed, from its first, one at a time and as they come, until it has ended."""

@@ -12,7 +12,7 @@ from codehub.job.order import encode_order
 from codehub.runtimes.docker import containers, images, job_container, labels
 from codehub.runtimes.docker.api import ACT_SECONDS, DockerApi, translated
 from codehub.runtimes.docker.volumes import DockerVolumes
-from codehub.runtimes.errors import InUse, NotFound, RuntimeAway, RuntimeFault
+from codehub.runtimes.errors import InUse, NotFound, Removed, RuntimeAway, RuntimeFault
 from codehub.runtimes.job_view import as_seen_inside
 from codehub.runtimes.lines import Lines
 from codehub.runtimes.protocols import Job, JobSpec, JobState
@@ -48,8 +48,10 @@ class DockerJobs:
         await containers.hold_home(self._api, self._volumes, made.id, spec.volume)
         try:
             await self._start(made, encode_order(as_seen_inside(spec.order)))
-        except RuntimeFault:
+        except RuntimeFault as error:
             await containers.remove(self._api, made.id)
+            if isinstance(error, InUse | NotFound):
+                raise Removed(f"the job {spec.name} was removed as it was begun") from error
             raise
 
     async def _create(self, spec: JobSpec) -> DockerContainer | None:
@@ -90,10 +92,10 @@ class DockerJobs:
             await stream.write_in(order)
 
     async def status(self, name: str) -> Job:
-        return labels.job(await self._require(name))
+        return labels.job(await self._standing(name))
 
     async def follow(self, name: str) -> AsyncGenerator[bytes, None]:
-        found = await self._require(name)
+        found = await self._standing(name)
         params = {"stdout": "1", "follow": str(int(labels.job(found).state is JobState.RUNNING))}
         lines = Lines()
         try:
@@ -117,6 +119,14 @@ class DockerJobs:
     async def remove(self, name: str) -> None:
         with suppress(NotFound):
             await containers.remove(self._api, (await self._require(name))["Id"])
+
+    async def _standing(self, name: str) -> dict[str, Any]:
+        """One that is being removed was killed for that, and has not come to anything: to all but those who remove it,
+        it is gone."""
+        found = await self._require(name)
+        if found["State"] == labels.REMOVING:
+            raise NotFound(f"there is no job {name}")
+        return found
 
     async def _require(self, name: str) -> dict[str, Any]:
         """Its entry in the engine's listing. What another installation made is not there for us."""

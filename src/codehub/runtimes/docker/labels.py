@@ -30,12 +30,13 @@ HEALTH_PATH = "codehub.health_path"
 IDENTITY = "codehub.identity"
 JOB = "codehub.job"
 
+REMOVING = "removing"
 STATES = {
     "created": InstanceState.CREATED,
     "running": InstanceState.RUNNING,
     "restarting": InstanceState.RUNNING,
     "paused": InstanceState.RUNNING,
-    "removing": InstanceState.EXITED,
+    REMOVING: InstanceState.EXITED,
     "exited": InstanceState.EXITED,
     "dead": InstanceState.EXITED,
 }
@@ -45,7 +46,7 @@ TOLD = {
 }
 """The filter for events. Not by label: no event of a volume has any."""
 KILLED = 137
-JOBS_WITHOUT_EXIT = {"created": ExitCode.TRY_AGAIN, "removing": KILLED, "dead": KILLED}
+JOBS_WITHOUT_EXIT = {"created": ExitCode.TRY_AGAIN, REMOVING: KILLED, "dead": KILLED}
 """What to take for the exit code of a job that has none: one that was never started, and those on their way out."""
 EXIT_CODE = re.compile(r"^Exited \((\d+)\)")
 
