@@ -7,17 +7,19 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from codehub.job.archive import Pipe
 from codehub.job.faults import TryAgain
-from codehub.job.home import Home
+from codehub.job.home import Found, Home, Survey
 from codehub.job.order import DirectoryPlace, Kind, encode_order
 from codehub.job.place import Place, open_place
+from codehub.job.progress import Progress
 from tests.job.campaign import size
 from tests.job.orders import NAME, Desk, desk_in, ended, fresh
 from tests.job.sights import sight
@@ -135,13 +137,30 @@ def test_a_home_that_changes_meanwhile_is_tried_again_or_archived_as_it_was(desk
         assert sight(tmp_path / "restored") == sight(home)
 
 
+class Growing(Home):
+    """Gets another file once it was surveyed, before tar is told of the first."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._is_surveyed = threading.Event()
+
+    def survey(self, seen: Callable[[int, int], None]) -> Survey:
+        try:
+            return super().survey(seen)
+        finally:
+            self._is_surveyed.set()
+
+    def walk(self, *, look: bool = False) -> Iterator[Found]:
+        if not look:
+            self._is_surveyed.wait(SECONDS)
+            (self.folder / "new").touch()
+        return super().walk(look=look)
+
+
 def test_what_came_after_the_survey_is_noticed(desk: Desk, tmp_path: Path) -> None:
-    folder = fresh(tmp_path, "home")
-    with closing(Home(folder)) as home, desk_place(desk).upload() as upload:
-        survey = home.survey(lambda *_: None)
-        (folder / "new").touch()
-        with pytest.raises(TryAgain, match="The home had 1 entries, and then 2"):
-            Pipe(home, survey, upload, 1, lambda *_: None).run()
+    noticed = pytest.raises(TryAgain, match="The home had 1 entries, and then 2")
+    with closing(Growing(fresh(tmp_path, "home"))) as home, desk_place(desk).upload() as upload, noticed:
+        Pipe(home, upload, 1, Progress(StringIO())).run()
 
 
 def desk_place(desk: Desk) -> Place:

@@ -2,8 +2,7 @@
 
 import fcntl
 import hashlib
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from datetime import UTC, datetime
 from itertools import islice
@@ -27,14 +26,10 @@ def archive(order: Order, progress: Progress) -> Totals:
     place = open_place(order)
     if (marker := place.marker()) is not None:
         return _already_there(order, place, parse_marker(marker))
-    with closing(Home(order.home)) as home:
-        progress.begin(Stage.SURVEY)
-        survey = home.survey(progress.tell)
-        progress.begin(Stage.ARCHIVE, survey.bytes)
-        with place.upload() as upload:
-            totals = Pipe(home, survey, upload, order.level, progress.tell).run()
-            progress.begin(Stage.COMMIT)
-            upload.complete()
+    with closing(Home(order.home)) as home, place.upload() as upload:
+        totals = Pipe(home, upload, order.level, progress).run()
+        progress.begin(Stage.COMMIT)
+        upload.complete()
     _commit(order, place, totals)
     return totals
 
@@ -60,16 +55,15 @@ def _commit(order: Order, place: Place, totals: Totals) -> None:
 
 
 class Pipe:
-    """The stages. Each hands on what it has, so that the slowest sets the pace and memory stays bounded."""
+    """The stages. Each hands on what it has, so that the slowest sets the pace and memory stays bounded.
 
-    def __init__(
-        self, home: Home, survey: Survey, upload: Upload, level: int, tell: Callable[[int, int], None]
-    ) -> None:
+    The home is surveyed beside them, which tells how far they are; a home that could not be restored ends them."""
+
+    def __init__(self, home: Home, upload: Upload, level: int, progress: Progress) -> None:
         self._home = home
-        self._survey = survey
         self._upload = upload
         self._level = level
-        self._tell = tell
+        self._progress = progress
         self._manifest = Manifest()
         self._entries = 0
 
@@ -78,19 +72,22 @@ class Pipe:
         with ExitStack() as stack:
             tar = stack.enter_context(closing(Program(TAR_CREATE, self._home.folder)))
             zstd = stack.enter_context(closing(Program(zstd_compress(self._level), source=tar)))
-            pool = stack.enter_context(ThreadPoolExecutor(1))
+            pool = stack.enter_context(ThreadPoolExecutor(2))
             for program in (tar, zstd):
-                stack.callback(program.kill)  # before the pool waits for its thread, which waits for tar
+                stack.callback(program.kill)  # before the pool waits for its threads, one of which waits for tar
+            self._progress.begin(Stage.SURVEY)
+            surveyed = pool.submit(self._home.survey, self._progress.tell)
             named = pool.submit(self._name, tar)
-            size, sha256 = self._send(zstd, tar)
+            size, sha256 = self._send(zstd, tar, surveyed)
             if zstd.status() != 0:
                 raise zstd.fault()
-            self._check_tar(tar)
+            survey = surveyed.result()
+            self._check_tar(tar, survey)
             named.result()
             uncompressed = tar.total()
-        if self._entries != self._survey.entries:
-            raise TryAgain(f"The home had {self._survey.entries} entries, and then {self._entries}.")
-        return Totals(size, sha256, uncompressed, self._survey.content, self._entries, self._manifest.sha256)
+        if self._entries != survey.entries:
+            raise TryAgain(f"The home had {survey.entries} entries, and then {self._entries}.")
+        return Totals(size, sha256, uncompressed, survey.content, self._entries, self._manifest.sha256)
 
     def _name(self, tar: Program) -> None:
         """Tell tar what to take, and have the files among it read shortly before."""
@@ -109,25 +106,33 @@ class Pipe:
                 self._entries += len(paths)
                 write_all(names, b"\0".join(paths) + b"\0")
 
-    def _send(self, zstd: Program, tar: Program) -> tuple[int, str]:
+    def _send(self, zstd: Program, tar: Program, surveyed: "Future[Survey]") -> tuple[int, str]:
+        """What was sent, and its hash. Raises at once what the survey has found to be wrong."""
         digest = hashlib.sha256()
         size = 0
+        is_known = False
         while piece := zstd.output.read(PIPE_BYTES):
             digest.update(piece)
             size += len(piece)
             self._upload.write(piece)
-            self._tell(tar.written(), self._entries)
+            if not is_known and surveyed.done():
+                self._progress.begin(Stage.ARCHIVE, surveyed.result().bytes)
+                is_known = True
+            if is_known:
+                self._progress.tell(tar.written(), self._entries)
+        if not is_known:
+            self._progress.begin(Stage.ARCHIVE, surveyed.result().bytes)
         return size, digest.hexdigest()
 
-    def _check_tar(self, tar: Program) -> None:
+    def _check_tar(self, tar: Program, survey: Survey) -> None:
         status = tar.status()
         if status == 0:
             return
-        if status == 1 or self._has_changed():
+        if status == 1 or self._has_changed(survey):
             raise TryAgain(f"The home changed while it was read: {tar.fault()}")
         raise tar.fault()
 
-    def _has_changed(self) -> bool:
+    def _has_changed(self, survey: Survey) -> bool:
         with suppress(TryAgain):
-            return self._home.survey(lambda *_: None) != self._survey
+            return self._home.survey(lambda *_: None) != survey
         return True
