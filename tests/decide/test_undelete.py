@@ -4,8 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from codehub.decide.opening import opens_in, roughly
+from codehub.decide.opening import opens_in
+from codehub.decide.phrases import roughly
 from codehub.decide.undelete import BeingDeleted, BringBack, NothingLeft, TooLate, consider_undelete
+from codehub.decide.wording_english import ENGLISH
 from codehub.model.shown import ShownArchive
 from codehub.model.states import Desired, Operation, Phase, Step
 from codehub.model.workspace import Workspace
@@ -61,7 +63,7 @@ def test_one_that_lives_is_not_brought_back() -> None:
     ],
 )
 def test_a_time_is_told_as_roughly_as_it_is_known(seconds: float, told: str) -> None:
-    assert roughly(seconds) == told
+    assert roughly(seconds, ENGLISH) == told
 
 
 def test_files_and_bytes_each_take_their_time() -> None:

@@ -2,12 +2,14 @@
 
 from datetime import UTC, datetime
 
-from codehub.decide import sentences as say
+from codehub.decide import situations
 from codehub.decide.idle import IdlePolicy, StayAwake, idle
-from codehub.decide.phrases import phrased, soon, told_at
+from codehub.decide.phrases import phrased, soon
 from codehub.decide.request import HOME_IS_LOST
-from codehub.decide.sentences import Code
+from codehub.decide.situations import Code
 from codehub.decide.undelete import undo_until
+from codehub.decide.wording import Wording
+from codehub.decide.wording_english import ENGLISH
 from codehub.model.shown import Action, Because, Doing, Explanation, Live, Next, ShownWorkspace, WhatNext
 from codehub.model.states import Desired, ErrorReason, ImageState, Operation, Phase
 from codehub.model.workspace import RequestKind
@@ -16,13 +18,13 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _GONE = (Phase.DELETING, Phase.DELETED)
 
 
-def explain(workspace: ShownWorkspace, live: Live | None, policy: IdlePolicy) -> Explanation:
+def explain(workspace: ShownWorkspace, live: Live | None, policy: IdlePolicy, say: Wording = ENGLISH) -> Explanation:
     """All times are absolute: what was explained once stays true until the row changes, and nobody has to ask again.
 
     `live` is the newest word of whoever works on it, as far as it is about the operation under way (`current`)."""
     code = _situation(workspace, live, policy)
     coming = _next(workspace, code, policy)
-    summary, params = phrased(code, workspace, live)
+    summary, params = phrased(code, workspace, live, say)
     if _is_held(workspace, coming):
         params["hold"] = workspace.hold_reason
     since = workspace.op_started_at if workspace.operation is not Operation.NONE else None
@@ -30,7 +32,7 @@ def explain(workspace: ShownWorkspace, live: Live | None, policy: IdlePolicy) ->
     return Explanation(
         code=code,
         params=params,
-        summary=summary + _then(workspace, code, coming),
+        summary=summary + _then(workspace, code, coming, say),
         since=since or workspace.phase_changed_at,
         because=Because("error", None) if in_error else Because(workspace.desired_reason, workspace.desired_by),
         doing=_doing(workspace, live),
@@ -57,11 +59,11 @@ def _situation(workspace: ShownWorkspace, live: Live | None, policy: IdlePolicy)
     if workspace.phase in _GONE or workspace.operation is Operation.DELETING:
         return Code.RETURNING
     if workspace.operation is not Operation.NONE:
-        told = say.AT_STEP.get(workspace.op_step) if workspace.op_step is not None else None
-        return _held_up(workspace, live) or told or say.UNDER_WAY[workspace.operation]
+        told = situations.AT_STEP.get(workspace.op_step) if workspace.op_step is not None else None
+        return _held_up(workspace, live) or told or situations.UNDER_WAY[workspace.operation]
     if workspace.request is not None:
         return Code.REQUESTED
-    at_rest = say.AT_REST.get((workspace.phase, workspace.desired_state))
+    at_rest = situations.AT_REST.get((workspace.phase, workspace.desired_state))
     return at_rest or _held_up(workspace, live) or _before_it_begins(workspace)
 
 
@@ -75,7 +77,7 @@ def _in_error(workspace: ShownWorkspace) -> Code:
 
 def _held_up(workspace: ShownWorkspace, live: Live | None) -> Code | None:
     """What keeps it from going on at once."""
-    waits = say.WAITING.get(live.waiting) if live is not None and live.waiting is not None else None
+    waits = situations.WAITING.get(live.waiting) if live is not None and live.waiting is not None else None
     return waits or (Code.RETRYING if workspace.error_reason is not None else None)
 
 
@@ -109,20 +111,20 @@ def _next(workspace: ShownWorkspace, code: Code, policy: IdlePolicy) -> WhatNext
         case Code.EXAMINED:
             return WhatNext(Next.EXAMINE, None)
         case _:
-            return WhatNext(say.TOWARDS[workspace.desired_state], None)
+            return WhatNext(situations.TOWARDS[workspace.desired_state], None)
 
 
-def _then(workspace: ShownWorkspace, code: Code, coming: WhatNext | None) -> str:
+def _then(workspace: ShownWorkspace, code: Code, coming: WhatNext | None, say: Wording) -> str:
     """The sentence about what follows, where the first one leaves that open."""
     if coming is not None and coming.at is not None and _is_held(workspace, coming):
-        return say.HELD.format(hold=workspace.hold_reason, at=told_at(coming.at))
+        return say.held.format(hold=workspace.hold_reason, at=say.moment(coming.at))
     if coming is not None and coming.at is not None:
-        return say.AT_TIME[coming.what].format(at=told_at(coming.at)) if coming.what in say.AT_TIME else ""
-    if workspace.request is RequestKind.RESTORE and workspace.operation in say.MAKES_ROOM:
-        return say.THEN_RESTORED
-    if code not in say.LEADS_TO or say.LEADS_TO[code] is workspace.desired_state:
+        return say.at_time[coming.what].format(at=say.moment(coming.at)) if coming.what in say.at_time else ""
+    if workspace.request is RequestKind.RESTORE and workspace.operation in situations.MAKES_ROOM:
+        return say.then_restored
+    if code not in situations.LEADS_TO or situations.LEADS_TO[code] is workspace.desired_state:
         return ""
-    return say.THEN[workspace.desired_state]
+    return say.then[workspace.desired_state]
 
 
 def _is_held(workspace: ShownWorkspace, coming: WhatNext | None) -> bool:

@@ -8,17 +8,7 @@ BYTES_PER_SECOND = 50_000_000
 """As measured on machines of two cores with the store beside them: files are what takes long, bytes only where there
 are many in each."""
 
-_WORDS = ((15.0, "a few seconds"), (45.0, "about half a minute"), (90.0, "about a minute"))
-"""What is said of less than so many seconds."""
-
 
 def opens_in(archive: ShownArchive) -> float:
     """Seconds from the wish to the IDE that answers, with nobody before it in the queue."""
     return START_SECONDS + archive.entries / ENTRIES_PER_SECOND + archive.size / BYTES_PER_SECOND
-
-
-def roughly(seconds: float) -> str:
-    for below, words in _WORDS:
-        if seconds < below:
-            return words
-    return f"about {seconds / 60:.0f} minutes"

@@ -1,14 +1,15 @@
 """Fills the sentences of explanations: each gap with words for people, and with the fact itself for programs."""
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from string import Formatter
 from typing import TypeVar
 
-from codehub.decide import sentences as say
-from codehub.decide.opening import opens_in, roughly
+from codehub.decide import situations
+from codehub.decide.opening import opens_in
 from codehub.decide.request import HOME_IS_LOST
-from codehub.decide.sentences import Code
+from codehub.decide.situations import Code
+from codehub.decide.wording import Wording
+from codehub.decide.wording_english import ENGLISH
 from codehub.model.shown import Live, ShownWorkspace
 from codehub.model.states import Desired, Operation, Phase
 
@@ -19,109 +20,112 @@ Told = tuple[str, object]
 """The words, and the fact behind them."""
 
 
-def phrased(code: Code, workspace: ShownWorkspace, live: Live | None) -> tuple[str, dict[str, object]]:
-    """The sentence for this situation, and what a page needs to say the same in another language."""
+def phrased(code: Code, workspace: ShownWorkspace, live: Live | None, say: Wording) -> tuple[str, dict[str, object]]:
+    """The sentence for this situation, and what a program needs to say the same in its own words."""
     words: dict[str, str] = {}
     params: dict[str, object] = {}
     for gap in _GAPS[code]:
-        words[gap], fact = _FILL[gap](workspace, live)
+        words[gap], fact = _FILL[gap](workspace, live, say)
         params[_NAMED.get(gap, gap)] = fact
-    return say.SENTENCES[code].format(**words), params
+    return say.sentences[code].format(**words), params
 
 
-def told_at(moment: datetime) -> str:
-    """A time for people; pages show it in the reader's own time zone instead."""
-    return f"{moment.astimezone(UTC).isoformat(' ', 'minutes')[:16]} UTC"
+def _since(workspace: ShownWorkspace, _: Live | None, say: Wording) -> Told:
+    return say.moment(workspace.phase_changed_at), workspace.phase_changed_at
 
 
-def _since(workspace: ShownWorkspace, _: Live | None) -> Told:
-    return told_at(workspace.phase_changed_at), workspace.phase_changed_at
-
-
-def _because(workspace: ShownWorkspace, _: Live | None) -> Told:
+def _because(workspace: ShownWorkspace, _: Live | None, say: Wording) -> Told:
     """Who or what asked for it. Where that was idleness, the fact is since when."""
     reason, used = workspace.desired_reason, workspace.last_access_at
-    phrase = say.BECAUSE.get((reason, workspace.desired_state)) if _serves_the_wish(workspace) else None
+    phrase = say.because.get((reason, workspace.desired_state)) if _serves_the_wish(workspace) else None
     if phrase is None:
         return "", None
-    if reason not in say.WHO:
-        return phrase.format(after=f" after {told_at(used)}" if used is not None else ""), used
+    if reason not in say.who:
+        return phrase.format(after=say.after.format(at=say.moment(used)) if used is not None else ""), used
     by = workspace.desired_by
-    return phrase.format(by=say.WHO[reason].format(by) if by is not None else say.SOMEBODY[reason]), None
+    return phrase.format(by=say.who[reason].format(by) if by is not None else say.somebody[reason]), None
 
 
-def _used(workspace: ShownWorkspace, _: Live | None) -> Told:
+def _used(workspace: ShownWorkspace, _: Live | None, say: Wording) -> Told:
     used = workspace.last_access_at
-    return (f" Last used at {told_at(used)}" if used is not None else ""), used
+    return (say.last_used.format(at=say.moment(used)) if used is not None else ""), used
 
 
-def _activity(workspace: ShownWorkspace, _: Live | None) -> Told:
+def _activity(workspace: ShownWorkspace, _: Live | None, say: Wording) -> Told:
     """Ends the sentence about when it was last used."""
     if workspace.last_access_at is None:
         return "", None
     kind = workspace.last_activity
-    return (f" ({say.ACTIVITY[kind]})." if kind is not None else "."), kind
+    return (say.used_for.format(activity=say.activity[kind]) if kind is not None else "."), kind
 
 
 def _serves_the_wish(workspace: ShownWorkspace) -> bool:
     """Whether what is being done is done for the present wish: otherwise its reason is another's."""
     operation, desired = workspace.operation, workspace.desired_state
-    if operation is Operation.NONE or (operation, desired) in say.ON_THE_WAY:
+    if operation is Operation.NONE or (operation, desired) in situations.ON_THE_WAY:
         return True
-    return say.LEADS_TO.get(say.UNDER_WAY[operation], Desired.DELETED) is desired
+    return situations.LEADS_TO.get(situations.UNDER_WAY[operation], Desired.DELETED) is desired
 
 
 def soon(workspace: ShownWorkspace) -> Code:
     """What begins in a moment, where nothing has begun."""
     if workspace.desired_state is Desired.STANDBY and workspace.phase in _WITHOUT_HOME:
         return Code.PREPARES_SOON
-    return say.SOON[workspace.desired_state]
+    return situations.SOON[workspace.desired_state]
 
 
-def _from_then_on(workspace: ShownWorkspace, _: Live | None) -> Told:
+def _from_then_on(workspace: ShownWorkspace, _: Live | None, say: Wording) -> Told:
     at = workspace.next_attempt_at
-    return (f" from {told_at(at)} on" if at is not None else ""), at
+    return (say.from_then_on.format(at=say.moment(at)) if at is not None else ""), at
 
 
-def _fault(workspace: ShownWorkspace, _: Live | None) -> Told:
-    return _from(say.FAULT, workspace.error_reason)
+def _fault(workspace: ShownWorkspace, _: Live | None, say: Wording) -> Told:
+    return _from(say.fault, workspace.error_reason)
 
 
-def _way_out(workspace: ShownWorkspace, _: Live | None) -> Told:
-    return _from(say.WAY_OUT, workspace.error_reason)
+def _way_out(workspace: ShownWorkspace, _: Live | None, say: Wording) -> Told:
+    return _from(say.way_out, workspace.error_reason)
 
 
-def _choice(workspace: ShownWorkspace, _: Live | None) -> Told:
+def _choice(workspace: ShownWorkspace, _: Live | None, say: Wording) -> Told:
     """The archives that lost files can be restored from; nothing where no files are lost."""
     found = workspace.restorable
     if workspace.error_reason not in HOME_IS_LOST:
         return "", None
     if found is None:
-        return say.NO_CHOICE, None
-    phrase = say.CHOICE if found.count > 1 else say.ONLY_CHOICE
-    return phrase.format(count=found.count, newest=told_at(found.newest)), found
+        return say.no_choice, None
+    phrase = say.choice if found.count > 1 else say.only_choice
+    return phrase.format(count=found.count, newest=say.moment(found.newest)), found
 
 
-def _opens_in(workspace: ShownWorkspace, _: Live | None) -> Told:
+def _opens_in(workspace: ShownWorkspace, _: Live | None, say: Wording) -> Told:
     if workspace.archive is None:
         return "", None
     seconds = opens_in(workspace.archive)
-    return f"; it opens in {roughly(seconds)}", seconds
+    return say.opens_in.format(duration=roughly(seconds, say)), seconds
 
 
-def _files(workspace: ShownWorkspace, _: Live | None) -> Told:
+def roughly(seconds: float, say: Wording) -> str:
+    """As roughly as it is known."""
+    for below, words in say.durations:
+        if seconds < below:
+            return words
+    return say.minutes.format(minutes=f"{seconds / 60:.0f}")
+
+
+def _files(workspace: ShownWorkspace, _: Live | None, say: Wording) -> Told:
     """How many, where there are several: an empty home is one folder."""
     entries = workspace.archive.entries if workspace.archive is not None else 0
-    return (f"{entries:,} files and folders" if entries > 1 else "files"), entries
+    return (say.files.format(entries=entries) if entries > 1 else say.some_files), entries
 
 
-def _made_at(workspace: ShownWorkspace, _: Live | None) -> Told:
+def _made_at(workspace: ShownWorkspace, _: Live | None, say: Wording) -> Told:
     assert workspace.archive is not None  # noqa: S101 (said only where there is one to come back from)
-    return told_at(workspace.archive.made_at), workspace.archive.made_at
+    return say.moment(workspace.archive.made_at), workspace.archive.made_at
 
 
-def _request(workspace: ShownWorkspace, _: Live | None) -> Told:
-    return _from(say.REQUEST, workspace.request)
+def _request(workspace: ShownWorkspace, _: Live | None, say: Wording) -> Told:
+    return _from(say.request, workspace.request)
 
 
 def _from(table: Mapping[Fact, str], fact: Fact | None) -> Told:
@@ -129,12 +133,12 @@ def _from(table: Mapping[Fact, str], fact: Fact | None) -> Told:
     return table[fact], fact
 
 
-def _service(_: ShownWorkspace, live: Live | None) -> Told:
+def _service(_: ShownWorkspace, live: Live | None, say: Wording) -> Told:
     service = live.service if live is not None else None
-    return (say.SERVICE[service] if service is not None else say.SOMETHING), service
+    return (say.service[service] if service is not None else say.something), service
 
 
-_FILL: dict[str, Callable[[ShownWorkspace, Live | None], Told]] = {
+_FILL: dict[str, Callable[[ShownWorkspace, Live | None, Wording], Told]] = {
     "since": _since,
     "because": _because,
     "used": _used,
@@ -148,10 +152,10 @@ _FILL: dict[str, Callable[[ShownWorkspace, Live | None], Told]] = {
     "made_at": _made_at,
     "service": _service,
     "request": _request,
-    "intent": lambda workspace, _: (say.INTENT[soon(workspace)], workspace.desired_state),
-    "trying": lambda workspace, _: (say.TRYING[workspace.operation], workspace.operation),
-    "template": lambda workspace, _: (workspace.template_name or "its image", workspace.template_name),
-    "deaths": lambda workspace, _: (str(workspace.deaths), workspace.deaths),
+    "intent": lambda workspace, _, say: (say.intent[soon(workspace)], workspace.desired_state),
+    "trying": lambda workspace, _, say: (say.trying[workspace.operation], workspace.operation),
+    "template": lambda workspace, _, say: (workspace.template_name or say.an_image, workspace.template_name),
+    "deaths": lambda workspace, _, __: (str(workspace.deaths), workspace.deaths),
 }
 _NAMED = {
     "because": "last_used",
@@ -169,5 +173,6 @@ _NAMED = {
 """What the fact of a gap is called, where that is not the gap's own name."""
 
 _GAPS = {
-    code: tuple(gap for _, gap, _, _ in Formatter().parse(sentence) if gap) for code, sentence in say.SENTENCES.items()
+    code: tuple(gap for _, gap, _, _ in Formatter().parse(sentence) if gap)
+    for code, sentence in ENGLISH.sentences.items()
 }

@@ -4,8 +4,8 @@ from typing import Any
 
 from codehub.decide.explain import current, explain
 from codehub.decide.idle import IdlePolicy, within_ceiling
-from codehub.decide.sentences import FAULT_SENTENCE
 from codehub.decide.undelete import undelete_seconds, undo_until
+from codehub.decide.wording_english import FAULT_SENTENCE
 from codehub.model.shown import Live, ShownWorkspace
 from codehub.model.states import Operation
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from codehub.decide.sentences import Code
+from codehub.decide.situations import Code
 from codehub.model.activity import Kind
 from codehub.model.plans import Waiting
 from codehub.model.shown import Action, Next
