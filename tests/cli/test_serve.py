@@ -137,6 +137,7 @@ async def test_without_roles_a_child_answers_and_is_replaced_when_it_dies_or_whe
     codehub: Command, services: dict[str, str], unused_tcp_port: int
 ) -> None:
     address = f"127.0.0.1:{unused_tcp_port}"
+    del services["ARCHIVE_URL"]  # archives are kept in a data folder that is new
     async with codehub.running("serve", "--listen", address, variables=services) as process:
         await answer_of(f"http://{address}/readyz")
         first = await pid_of_child(codehub)

@@ -61,7 +61,7 @@ def serve(
         raise typer.BadParameter("Say which one, with --own-socket.", param_hint="--behind-front-door")
     dependencies = _dependencies(settings)
     asyncio.run(refuse_what_waiting_will_not_mend(dependencies))
-    if settings.archive.url is None:
+    if wanted and settings.archive.url is None:
         asyncio.run(ensure_bucket(settings.archive_url))
     if "proxy" in wanted:
         _open_door(settings, dependencies, listener, own_socket, api_sockets)
