@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -22,6 +22,7 @@ from tests.runtimes.docker.tool_image import HOST, PORT, tool_image
 from codehub.runtimes.docker.runtime import DockerRuntime
 from codehub.store.identity import installation_id
 
+COORDINATORS = ("--roles", "coordinators", "--listen", "127.0.0.1:0")
 HEALTH_PATH = "/starts"
 LONGEST_SECONDS = 60
 
@@ -60,6 +61,8 @@ class Replicas:
     """Looks at the engine past the replicas."""
     image: str
     installation: str
+    options: Sequence[str] = COORDINATORS
+    """What is added to `codehub serve`."""
     owner: UUID = field(default_factory=uuid4)
     template: UUID = field(default_factory=uuid4)
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
@@ -71,7 +74,7 @@ class Replicas:
     def start(self) -> None:
         """One more process; of those that are there it learns by itself."""
         node_id = f"replica-{uuid4().hex[:6]}"
-        serve = [sys.executable, "-m", "codehub", "serve", "--roles", "coordinators", "--listen", "127.0.0.1:0"]
+        serve = [sys.executable, "-m", "codehub", "serve", *self.options]
         with (self.folder / f"{node_id}.log").open("wb") as log:
             self.processes[node_id] = subprocess.Popen(
                 ["setpriv", "--pdeathsig=KILL", "--", *serve],
@@ -137,7 +140,7 @@ class Replicas:
 
 
 @asynccontextmanager
-async def replicas(count: int) -> AsyncIterator[Replicas]:
+async def replicas(count: int, options: Sequence[str] = COORDINATORS) -> AsyncIterator[Replicas]:
     """So many processes, all of them candidates. What they made on the engine is removed with them."""
     with tool_image() as image, short_folder() as folder:
         (folder / "data").mkdir()
@@ -145,7 +148,7 @@ async def replicas(count: int) -> AsyncIterator[Replicas]:
             installation = await installation_id(services.database_url)
             runtime = DockerRuntime(installation, HOST)
             person = await asyncpg.connect(services.database_url)
-            all_of_them = Replicas(services, folder, person, runtime, image, installation)
+            all_of_them = Replicas(services, folder, person, runtime, image, installation, options)
             try:
                 await all_of_them.furnish()
                 for _ in range(count):

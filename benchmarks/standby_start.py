@@ -10,7 +10,8 @@ its health every few milliseconds until it answers.
 import asyncio
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from uuid import UUID, uuid4
 
 import aiodocker
@@ -46,7 +47,13 @@ async def benchmark(pairs: int) -> Sequence[Figure]:
             await installation.until_phase(workspace_id, "STANDBY")
             through.append(await start_through_codehub(installation, workspace_id))
             address = f"{subnet}.{LAST_OCTETS - number % 100}"
-            by_hand.append(await start_by_hand(installation, docker, session, (network, address, volume)))
+            spec = InstanceSpec(
+                f"{volume}-{uuid4().hex[:8]}", uuid4(), uuid4(), 1, volume, installation.image, PORT, HEALTH_PATH
+            )
+            began = time.perf_counter()
+            async with started_by_hand(installation, docker, spec, network, address):
+                await until_healthy(session, spec, address)
+                by_hand.append((time.perf_counter() - began) * 1000)
             progress(f"{number + 1} of {pairs}: {through[-1]:.0f} ms through codehub, {by_hand[-1]:.0f} ms by hand")
     more = [ours - theirs for ours, theirs in zip(through, by_hand, strict=True)]
     return [
@@ -65,24 +72,23 @@ async def start_through_codehub(installation: Replicas, workspace_id: UUID) -> f
     return float(took.total_seconds() * 1000)
 
 
-async def start_by_hand(
-    installation: Replicas, docker: aiodocker.Docker, session: aiohttp.ClientSession, place: tuple[str, str, str]
-) -> float:
-    network, address, volume = place
-    spec = InstanceSpec(
-        f"{volume}-{uuid4().hex[:8]}", uuid4(), uuid4(), 1, volume, installation.image, PORT, HEALTH_PATH
-    )
+@asynccontextmanager
+async def started_by_hand(
+    installation: Replicas, docker: aiodocker.Docker, spec: InstanceSpec, network: str, address: str
+) -> AsyncIterator[None]:
     # Labelled as the installation's, so that it is cleared away with it, but not as a workspace's: no replica sees it.
     configuration = container.configuration(spec, {labels.INSTALLATION: installation.installation}, network, address)
-    began = time.perf_counter()
     made = await docker.containers.create(configuration, name=spec.name)
     try:
         await made.start()
-        while not await answers(session, f"http://{address}:{PORT}{HEALTH_PATH}"):
-            await asyncio.sleep(LOOK_SECONDS)
-        return (time.perf_counter() - began) * 1000
+        yield
     finally:
         await made.delete(force=True, v=True)
+
+
+async def until_healthy(session: aiohttp.ClientSession, spec: InstanceSpec, address: str) -> None:
+    while not await answers(session, f"http://{address}:{spec.port}{spec.health_path}"):
+        await asyncio.sleep(LOOK_SECONDS)
 
 
 async def answers(session: aiohttp.ClientSession, url: str) -> bool:

@@ -78,7 +78,7 @@ async def test_a_missed_answer_is_no_death_and_several_in_a_row_are() -> None:
     async with lobby(Behaviour(answers=False)) as at:
         at.prober.add(at.instance, ready=True)
         await at.until_state(ContainerState.PROBE_FAILING)
-        assert at.probes == FAILURES_TO_END
+        assert at.probes >= FAILURES_TO_END
         at.behave(Behaviour())
         await at.until_state(ContainerState.READY)
         assert len(at.changes) == 2

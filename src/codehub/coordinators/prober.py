@@ -9,6 +9,10 @@ from codehub.model.sightings import ContainerState
 from codehub.runtimes.protocols import Instance, Instances, InstanceState
 
 STARTING_SECONDS = 0.1
+FIRST_SECONDS = 0.01
+LONGER = 1.1
+"""While it starts each pause is so much longer than the one before, so that what is quick is seen at once, and nobody
+waits much more than a tenth longer than it takes; what takes long is asked every `STARTING_SECONDS`."""
 READY_SECONDS = 10.0
 FAILURES_TO_END = 3
 """One missed answer of a busy IDE is no death; so many in a row are."""
@@ -19,6 +23,7 @@ class _Probed:
     instance: Instance
     ready: bool
     failures: int = 0
+    pause: float = FIRST_SECONDS
     task: asyncio.Task[None] | None = None
 
 
@@ -66,4 +71,5 @@ class Prober:
                 probed.ready = probed.failures < FAILURES_TO_END
             if probed.ready is not was_ready:
                 self.changed(probed.instance.workspace_id)
-            await asyncio.sleep(READY_SECONDS if probed.ready else STARTING_SECONDS)
+            probed.pause = min(probed.pause * LONGER, STARTING_SECONDS)
+            await asyncio.sleep(READY_SECONDS if probed.ready else probed.pause)

@@ -19,7 +19,7 @@ from codehub.web.long_answers import reader_leaves
 from codehub.web.parts import Parts
 
 GATHER_SECONDS = 0.05
-"""What happens within this time is told together."""
+"""What happens so soon after something was told is told together; what comes after a silence is told at once."""
 LOOK_SECONDS = 2.0
 """How often it is looked at by itself: nothing is heard while Redis is away."""
 SLOW_SECONDS = 30.0
@@ -66,8 +66,8 @@ class StateStream:
                         await send({"type": "http.response.body", "body": newest, "more_body": True})
                 told = newest
                 if not is_last:
-                    await bell.stirs(LOOK_SECONDS)
                     await asyncio.sleep(GATHER_SECONDS)
+                    await bell.stirs(LOOK_SECONDS)
                     bell.waiting.clear()
                     bell.begins_with = None
         except TimeoutError:
