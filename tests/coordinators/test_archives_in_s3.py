@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import stat
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -171,6 +172,21 @@ async def test_the_relay_passes_everything_on_and_the_next_one_takes_its_place(a
         assert await asked(first.path, question) == question
         next_one.cancel()
         await asyncio.wait([next_one])
+
+
+async def test_a_job_of_any_user_may_pass_whatever_the_umask(address: tuple[str, int]) -> None:
+    with short_folder() as folder:
+        relay = StoreRelay(folder / "relay", address, most=1)
+        before = os.umask(0o077)
+        try:
+            serving = asyncio.create_task(relay.serve())
+            await is_open(relay.path)
+        finally:
+            os.umask(before)
+        modes = [stat.S_IMODE(each.stat().st_mode) for each in (relay.path.parent, relay.path)]
+        assert modes == [0o711, 0o666]
+        serving.cancel()
+        await asyncio.wait([serving])
 
 
 async def test_the_relay_carries_no_more_than_it_may(address: tuple[str, int]) -> None:

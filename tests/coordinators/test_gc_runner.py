@@ -104,7 +104,14 @@ async def test_the_current_archive_and_one_that_a_fork_stands_on_stay(house: Col
 
 async def test_the_archive_that_is_being_made_stays(house: Collecting) -> None:
     op_id = uuid4()
-    workspace_id = await house.workspace(archive_op_id=op_id)
+    workspace_id = await house.workspace(
+        operation=Operation.ARCHIVING,
+        op_step=Step.ARCHIVE,
+        op_id=op_id,
+        op_clock_at=clock.now(),
+        archive_op_id=op_id,
+        home_volume="home",
+    )
     key = archive_key(workspace_id, op_id)
     await house.store.put(key, CONTENT)
     house.lead()

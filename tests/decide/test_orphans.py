@@ -97,7 +97,14 @@ class TestArchives:
         assert why_kept(found_archive(OLDER_KEY), archived()) is None
 
     def test_the_one_being_made_stays(self) -> None:
-        assert why_kept(ARCHIVE, standby(archive_op_id=ARCHIVE_OP_ID)) == "it is being made"
+        row = standby(operation=Operation.ARCHIVING, archive_op_id=ARCHIVE_OP_ID)
+        assert why_kept(ARCHIVE, row) == "it is being made"
+
+    def test_the_last_one_stays_when_its_making_is_over(self) -> None:
+        row = standby(archive_op_id=ARCHIVE_OP_ID)
+        assert why_kept(ARCHIVE, row) == "it was made last"
+        made = Generation(ARCHIVE.key, WORKSPACE_ID, T0, kept=False)
+        assert why_kept(ARCHIVE, row, generations=(made,)) == "it is among the newest 3"
 
     def test_one_of_an_upload_that_was_given_up_goes(self) -> None:
         assert why_kept(ARCHIVE, standby(archive_op_id=UUID(int=40))) is None
@@ -128,7 +135,7 @@ class TestArchives:
         assert why_kept(ARCHIVE, pending(id=FORK, request=request(RequestKind.FORK, KEY))) == "it is asked for"
 
     def test_the_upload_of_a_fork_is_named_by_the_fork(self) -> None:
-        fork = standby(id=FORK, archive_op_id=ARCHIVE_OP_ID)
+        fork = standby(id=FORK, operation=Operation.ARCHIVING, archive_op_id=ARCHIVE_OP_ID)
         assert why_kept(ARCHIVE, fork) is None
         assert why_kept(found_archive(archive_key(FORK, ARCHIVE_OP_ID), FORK), fork) == "it is being made"
 

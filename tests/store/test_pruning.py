@@ -57,6 +57,13 @@ OLD = {
         "INSERT INTO gc_rounds (asked_by, ended_at) VALUES ($2::uuid::text, now() - $1 * interval '1 s')",
         RETENTION.events_seconds,
     ),
+    "holds": (
+        (
+            "INSERT INTO holds (id, workspace_id, reason, made_by, ends_at)"
+            " VALUES (gen_random_uuid(), $2, 'a build', 'ada', now() - $1 * interval '1 s')"
+        ),
+        0,
+    ),
 }
 """How a row of this age comes into each table, and from which age on it goes."""
 

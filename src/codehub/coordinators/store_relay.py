@@ -51,7 +51,8 @@ class StoreRelay:
 
     def _bound(self) -> socket.socket:
         """Listening under its name from one moment to the next: a predecessor's socket is replaced, never missing."""
-        self.path.parent.mkdir(mode=0o711, parents=True, exist_ok=True)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.parent.chmod(0o711)  # whatever the umask leaves of it: jobs have other users
         draft = self.path.with_name(f".{SOCKET}")
         draft.unlink(missing_ok=True)
         listener = socket.socket(socket.AF_UNIX)

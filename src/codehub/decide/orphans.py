@@ -118,6 +118,9 @@ def _halt(due: int, found: int, policy: CollectPolicy, confirmed: int) -> str | 
     return f"{due} of {found} would be deleted, more than the {allowed} that one round may take"
 
 
+_MAKES_ARCHIVE = (Operation.ARCHIVING, Operation.CREATE_EMPTY_ARCHIVE)
+
+
 def named_archives(
     workspaces: Iterable[Workspace], generations: Sequence[Generation], policy: CollectPolicy, now: datetime
 ) -> dict[str, str]:
@@ -137,7 +140,11 @@ def named_archives(
         if workspace.request is not None and workspace.request.archive_key is not None:
             named[workspace.request.archive_key] = "it is asked for"
         if workspace.archive_op_id is not None:
-            named[archive_key(workspace.id, workspace.archive_op_id)] = "it is being made"
+            last = archive_key(workspace.id, workspace.archive_op_id)
+            if workspace.operation in _MAKES_ARCHIVE:
+                named[last] = "it is being made"
+            else:
+                named.setdefault(last, "it was made last")
         if workspace.archive_key is not None:
             named[workspace.archive_key] = "it is the current archive"
     return named

@@ -1,5 +1,5 @@
-"""What is old goes, in batches: the story of workspaces, the audit log, what is left of logins, and rows of workspaces
-that were deleted long ago."""
+"""What is old goes, in batches: the story of workspaces, the audit log, what is left of logins and holds, and rows of
+workspaces that were deleted long ago."""
 
 from collections.abc import Collection
 from uuid import UUID
@@ -17,9 +17,10 @@ _BEFORE = "clock_timestamp() - make_interval(secs => :seconds)"
 
 
 def _older(table: str, column: str, key: str = "id") -> TextClause:
-    """Delete the oldest rows whose time is past. The names are constants of this module."""
+    """Delete the oldest rows whose time is past, and still is when it is their turn: somebody may prolong one. The
+    names are constants of this module."""
     return text(
-        f"DELETE FROM {table} WHERE ({key}) IN"  # noqa: S608
+        f"DELETE FROM {table} WHERE {column} < {_BEFORE} AND ({key}) IN"  # noqa: S608
         f" (SELECT {key} FROM {table} WHERE {column} < {_BEFORE} ORDER BY {column} LIMIT :batch)"
     )
 
@@ -32,6 +33,7 @@ _BY_AGE = {
     "login_attempts": _older("login_attempts", "at"),
     "idempotency_keys": _older("idempotency_keys", "created_at", "user_id, key"),
     "gc_rounds": _older("gc_rounds", "ended_at"),
+    "holds": _older("holds", "ends_at"),
 }
 _MAY_PRUNE_THE_AUDIT_LOG = text("SELECT set_config('codehub.prunes_audit_log', 'yes', true)")
 _DELETED_WORKSPACES = text(f"""
@@ -54,6 +56,7 @@ async def prune_by_age(seat: PostgresSeat, retention: RetentionConfig, auth: Aut
         "login_attempts": auth.login_window_seconds,
         "idempotency_keys": KEPT_SECONDS,
         "gc_rounds": retention.events_seconds,
+        "holds": 0,
     }
     pruned = {table: await _prune(seat, _BY_AGE[table], seconds=age) for table, age in seconds.items()}
     return {table: count for table, count in pruned.items() if count}
