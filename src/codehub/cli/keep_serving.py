@@ -13,7 +13,6 @@ from codehub.stack.account import current_account
 from codehub.stack.answering import Answerers, Answering, answerers
 from codehub.stack.data_folder import DataFolder
 from codehub.stack.parts import Kept, PartStatus
-from codehub.stack.public import url_of
 from codehub.stack.restarts import Restarts
 from codehub.stack.running import hold_lock, write_state
 
@@ -35,7 +34,7 @@ def keep_serving(settings: Settings, listener: socket.socket) -> None:
 class _Keeper:
     def __init__(self, folder: DataFolder, made_after: Answerers) -> None:
         self._folder = folder
-        self._url = url_of(made_after.listener)
+        self._url = made_after.url
         self._since = clock.now()
         self._ready = False
         self._stop = asyncio.Event()

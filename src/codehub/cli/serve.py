@@ -44,19 +44,23 @@ def serve(
 
     Without roles it keeps all of them running as children: the front door on the address, the others behind it.
 
-    Example: codehub serve --listen 0.0.0.0:8080
+    Example: codehub serve --listen 127.0.0.1:9000
     """
     from codehub.archives.open import ensure_bucket
     from codehub.settings import Settings
+    from codehub.stack.public import require_certificate
     from codehub.telemetry import logs
 
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started us with it ignored
     wanted = _known(roles)
-    settings = Settings.load()
+    if listen:
+        _require_address(listen)
+    settings = Settings.load({**os.environ, "CODEHUB_LISTEN": listen} if listen else None)
     logs.configure(settings.codehub.log_level, settings.codehub.log_format)
+    require_certificate(settings.proxy)
     listener = None
     if not behind_front_door:
-        listener = _inherited(fd) if fd is not None else _own(listen or settings.codehub.listen)
+        listener = _inherited(fd) if fd is not None else _own(settings)
     elif own_socket is None:
         raise typer.BadParameter("Say which one, with --own-socket.", param_hint="--behind-front-door")
     dependencies = _dependencies(settings)
@@ -128,15 +132,21 @@ def _inherited(fd: int) -> socket.socket:
     raise typer.BadParameter(f"{fd} is not a listening socket.", param_hint="--fd")
 
 
-def _own(address: str) -> socket.socket:
+def _require_address(address: str) -> None:
     from codehub.settings.addresses import split_listen
-    from codehub.stack.public import listen
 
     try:
-        host, port = split_listen(address)
+        split_listen(address)
     except ValueError:
         raise typer.BadParameter(f"{address!r} is not of the form host:port.", param_hint="--listen") from None
-    return listen(host, port)
+
+
+def _own(settings: "Settings") -> socket.socket:
+    from codehub.cli.public_address import warn_without_tls
+    from codehub.stack.public import listen
+
+    warn_without_tls(settings)
+    return listen(*settings.codehub.listen_address)
 
 
 def _open_door(

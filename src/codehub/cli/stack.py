@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from codehub.stack.parts import PartStatus
     from codehub.stack.running import Running
 
+_FILE: dict[str, Any] = {"exists": True, "dir_okay": False, "readable": True, "resolve_path": True}
 JSON = Annotated[bool, typer.Option("--json", help="Write one JSON object, for programs.")]
 
 
@@ -34,14 +36,28 @@ def up(
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Run in the background once it is ready.")] = False,
     s3: Annotated[bool, typer.Option("--s3", help="Keep archives in an embedded S3 server (SeaweedFS).")] = False,
     listen: Annotated[str, typer.Option(help="The public address, host:port (default: CODEHUB_LISTEN).")] = "",
+    domain: Annotated[
+        str, typer.Option(help="Workspaces are below this domain, and codehub is at `codehub` there (PROXY_DOMAIN).")
+    ] = "",
+    cert: Annotated[Path | None, typer.Option(help="A certificate in PEM (PROXY_CERTIFICATE).", **_FILE)] = None,
+    key: Annotated[Path | None, typer.Option(help="Its private key, in PEM (PROXY_KEY).", **_FILE)] = None,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Let others reach codehub without TLS (CODEHUB_INSECURE).")
+    ] = False,
 ) -> None:
-    """Start codehub with everything that it needs, and keep it running until Ctrl-C or `codehub down`."""
-    from codehub.settings import Settings
+    """Start codehub with everything that it needs, and keep it running until Ctrl-C or `codehub down`.
+
+    Example: codehub up --domain dev.example.org --cert fullchain.pem --key privkey.pem
+    """
+    from codehub.cli.public_address import PublicAddress, warn_without_tls
     from codehub.stack.account import service_account
     from codehub.stack.data_folder import DataFolder
+    from codehub.stack.public import require_certificate
     from codehub.stack.running import AlreadyRunning
 
-    settings = Settings.load({**os.environ, "CODEHUB_LISTEN": listen} if listen else None)
+    settings = PublicAddress(listen, domain, cert, key, insecure).settings()
+    require_certificate(settings.proxy)
+    warn_without_tls(settings)
     folder = DataFolder(settings.codehub.data_dir, service_account())
     while (running := _running_and_ready(folder)) is None:
         folder.prepare()

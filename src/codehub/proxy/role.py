@@ -25,6 +25,7 @@ from codehub.proxy.places import Places
 from codehub.proxy.routes import Routes
 from codehub.proxy.server import Serving, run
 from codehub.proxy.signs import Signs
+from codehub.proxy.tls import server_context
 from codehub.proxy.watch import Watch
 from codehub.settings import Settings
 from codehub.settings.groups import AuthConfig
@@ -105,10 +106,7 @@ class FrontDoorRole:
         proxy = self.settings.proxy
         if proxy.certificate is None:
             return None
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        context.load_cert_chain(proxy.certificate, proxy.key)
-        context.set_alpn_protocols(["http/1.1"])
-        return context
+        return server_context(proxy.certificate, proxy.key)
 
 
 async def _keep_looking(api: ApiSockets) -> None:

@@ -77,6 +77,11 @@ def is_address(host: str) -> bool:
     return True
 
 
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches what listens there."""
+    return host == "localhost" or (is_address(host) and ipaddress.ip_address(host).is_loopback)
+
+
 def networks(text: str) -> str:
     """Addresses and networks, separated by commas: `10.0.0.7, 192.0.2.0/24`."""
     for each in filter(None, text.split(",")):

@@ -66,6 +66,9 @@ class CodehubConfig(Group):
     ] = ""
     """Proxies in front of codehub, whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. Without it everybody
     who comes through one has its address: in the audit log, and for the limits on failed logins."""
+    insecure: bool = False
+    """Listen where others reach codehub although there is no TLS: whoever is on the way reads along, and VS Code works
+    in part only, because browsers do not take such an address for a secure context."""
     replicas: Annotated[int, Field(ge=1, le=64)] = 1
     """Processes that answer on the address and stand in for each other: one for each processor that answers may use."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"

@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDi
 
 from codehub.errors import ConfigurationError
 from codehub.settings import groups, proxy_groups, telemetry_groups
-from codehub.settings.origins import refuse_shared_host, refuse_tls_without_address
+from codehub.settings.origins import refuse_open_without_tls, refuse_shared_host, refuse_tls_without_address
 from codehub.settings.variables import Layer, Variable, from_dotenv, from_environment, from_toml
 
 DATA_DIR = "CODEHUB_DATA_DIR"
@@ -78,15 +78,20 @@ class Settings(BaseSettings):
         Raises `ConfigurationError` with one sentence about the first value that cannot be used: a start with half of
         what was asked for would be worse than none.
         """
+        settings = cls.gather(environ, folder)
+        settings.check()
+        return settings
+
+    @classmethod
+    def gather(cls, environ: Mapping[str, str] | None = None, folder: Path | None = None) -> Self:
+        """Each value checked by itself, not yet whether they go together: for those who add to them."""
         layers = _layers(os.environ if environ is None else environ, folder or Path.cwd())
         sources = {name: layer.source for layer in reversed(layers) for name in layer.values}
         places = [InitSettingsSource(cls, _nested(layer)) for layer in layers]
         try:
-            settings = cls(_build_sources=((*places, InitSettingsSource(cls, {"sources": sources})), {}))
+            return cls(_build_sources=((*places, InitSettingsSource(cls, {"sources": sources})), {}))
         except ValidationError as error:
             raise _refusal(error, layers) from None  # the original would show the value, which may be a secret
-        settings.check()
-        return settings
 
     @property
     def archive_url(self) -> str:
@@ -149,6 +154,7 @@ class Settings(BaseSettings):
                 )
         refuse_shared_host(self.codehub, self.proxy)
         refuse_tls_without_address(self.codehub, self.proxy)
+        refuse_open_without_tls(self.codehub, self.proxy)
         if self.archive.s3_endpoint and not self.archive_url.startswith("s3://"):
             raise ConfigurationError(
                 "ARCHIVE_S3_ENDPOINT is set, but ARCHIVE_URL is not of the form s3://bucket/prefix.",

@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 from codehub.decide.origins import Origins
 from codehub.errors import ConfigurationError
-from codehub.settings.addresses import is_address
+from codehub.settings.addresses import is_address, is_loopback
 from codehub.settings.groups import CodehubConfig
 from codehub.settings.proxy_groups import ProxyConfig
 
@@ -33,6 +33,24 @@ def refuse_tls_without_address(codehub: CodehubConfig, proxy: ProxyConfig) -> No
         raise ConfigurationError(
             "PROXY_CERTIFICATE is set, but CODEHUB_PUBLIC_URL is no https address.",
             "Set CODEHUB_PUBLIC_URL to where people reach codehub.",
+        )
+
+
+def is_open_without_tls(codehub: CodehubConfig, proxy: ProxyConfig) -> bool:
+    """Whether others than this machine reach codehub in clear. Where people are told an https address, a proxy in front
+    has the certificate."""
+    host, _ = codehub.listen_address
+    has_tls = proxy.certificate is not None or (codehub.public_url or "").startswith("https:")
+    return not (has_tls or is_loopback(host))
+
+
+def refuse_open_without_tls(codehub: CodehubConfig, proxy: ProxyConfig) -> None:
+    """Passwords and everybody's files would be read on the way, and nobody would have decided that."""
+    if is_open_without_tls(codehub, proxy) and not codehub.insecure:
+        raise ConfigurationError(
+            f"CODEHUB_LISTEN is {codehub.listen}, where others reach codehub, and there is no TLS.",
+            "Give it a certificate (--cert and --key, or PROXY_CERTIFICATE and PROXY_KEY), set CODEHUB_PUBLIC_URL to "
+            "the https address of a proxy in front, or accept it with --insecure or CODEHUB_INSECURE=true.",
         )
 
 

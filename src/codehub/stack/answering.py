@@ -10,7 +10,7 @@ from codehub.settings import Settings
 from codehub.stack.account import Account
 from codehub.stack.data_folder import DataFolder
 from codehub.stack.parts import Changed, Kept
-from codehub.stack.public import listened_on
+from codehub.stack.public import listened_on, told_url
 from codehub.stack.replicas import Replicas
 from codehub.stack.serve import Serve
 
@@ -22,7 +22,8 @@ DOORS = "proxy"
 class Answerers:
     """The patterns that processes are made after, and how many of each."""
 
-    listener: socket.socket
+    url: str
+    """Where people find them."""
     api: Serve
     door: Serve
     replicas: int
@@ -43,7 +44,7 @@ def answerers(
     api = ("--roles", "api,coordinators")
     door = ("--roles", "proxy", "--api-sockets", str(sockets))
     return Answerers(
-        listener=listener,
+        url=told_url(settings, listener),
         api=Serve("serve", folder.path, account, api, None, sockets / "serve.sock", told, logs / "serve.log"),
         door=Serve(
             "proxy", folder.path, account, door, listener, sockets / DOORS / "proxy.sock", told, logs / "proxy.log"

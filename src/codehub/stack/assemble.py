@@ -23,7 +23,6 @@ class Stack:
     """None stands for a part that is external, or for the archive directory."""
 
     folder: DataFolder
-    listener: socket.socket
     postgres: Postgres | None
     valkey: Valkey | None
     seaweedfs: SeaweedFS | None
@@ -54,7 +53,6 @@ def assemble(settings: Settings, folder: DataFolder, listener: socket.socket, so
     }
     return Stack(
         folder=folder,
-        listener=listener,
         postgres=postgres,
         valkey=valkey,
         seaweedfs=seaweedfs,

@@ -8,15 +8,18 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
+from codehub import clock
 from codehub.archives.object_store import ObjectStore
 from codehub.archives.open import open_store
 from codehub.archives.probe import probe
 from codehub.coordinators.runtime import open_runtimes
 from codehub.errors import CodehubError, DataFolderError
+from codehub.proxy.tls import present
 from codehub.settings import Settings
 from codehub.settings.addresses import is_address
-from codehub.settings.origins import origins
+from codehub.settings.origins import is_open_without_tls, origins
 from codehub.stack import binaries
 from codehub.stack.account import current_account, find_service_account
 from codehub.stack.assemble import archive_access
@@ -29,6 +32,7 @@ from codehub.stack.seaweedfs import URL, store_access
 from codehub.telemetry.health import Check, Unfit, check_database, check_redis, examine
 
 NEEDED_PYTHON = (3, 11)
+RENEW_DAYS = 14
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,7 @@ def examine_all(settings: Settings) -> list[Finding]:
         "disk": lambda: _disk(folder),
         "address": lambda: _address(settings, running),
         "workspaces": lambda: _workspaces(settings),
+        "certificate": lambda: _certificate(settings),
     }
     findings = [_finding(name, look) for name, look in local.items()]
     return [*findings, *asyncio.run(_services(settings, folder, running))]
@@ -113,15 +118,36 @@ def _workspaces(settings: Settings) -> str:
     """Where browsers look for them, and the records by which they find them."""
     where = origins(settings.codehub, settings.proxy)
     if where.shared is not None:
-        return f"at {where.shared}/w/{{id}}/; DNS: {where.public_host} and {where.shared_host}, both to this machine"
+        return f"at {where.shared}/w/{{id}}/; {_records(where.public_host, where.shared_host)}"
     if where.domain != "localhost":
-        return f"at {{id}}.{where.domain}; DNS: {where.public_host} and *.{where.domain}, both to this machine"
+        return f"at {{id}}.{where.domain}; {_records(where.public_host, f'*.{where.domain}')}"
     if not (where.public_host == "localhost" or is_address(where.public_host)):
         raise CodehubError(
             "Workspaces are at names below localhost, which a browser elsewhere looks for on its own machine.",
             "Set PROXY_DOMAIN, and a wildcard record for it.",
         )
     return "at {id}.localhost, for browsers on this machine"
+
+
+def _records(*names: str | None) -> str:
+    needed = [f"{name}. A (this machine)" for name in names if name is not None and not is_address(name)]
+    return f"DNS records: {', '.join(needed)}"
+
+
+def _certificate(settings: Settings) -> str:
+    """Shown to a visitor of each name that it has to be good for, as a browser would check it."""
+    codehub, proxy, where = settings.codehub, settings.proxy, origins(settings.codehub, settings.proxy)
+    if proxy.certificate is None:
+        if is_open_without_tls(codehub, proxy):
+            return "none, and others reach codehub: whoever is on the way reads along (CODEHUB_INSECURE)"
+        return "none; a proxy in front has it" if where.is_secure else "none; only this machine reaches codehub"
+    names = (where.public_host, where.shared_host or f"{UUID(int=0).hex}.{where.domain}")
+    shown = [present(proxy.certificate, proxy.key, name) for name in names]
+    until, days = shown[0].good_until, (shown[0].good_until - clock.now()).days
+    soon = "; renew it" if days < RENEW_DAYS else ""
+    trusted = "" if shown[0].is_trusted_here else "; its issuer is not trusted here (is the whole chain in the file?)"
+    wanted = where.shared_host or f"*.{where.domain}"
+    return f"good for {where.public_host} and {wanted} until {until:%Y-%m-%d} ({days} days){soon}{trusted}"
 
 
 def _address(settings: Settings, running: Running | None) -> str:

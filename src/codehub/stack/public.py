@@ -4,6 +4,15 @@ import errno
 import socket
 
 from codehub.errors import ConfigurationError, PortTaken
+from codehub.proxy.tls import server_context
+from codehub.settings import Settings
+from codehub.settings.proxy_groups import ProxyConfig
+
+
+def require_certificate(proxy: ProxyConfig) -> None:
+    """One that cannot be used is told before anything is started. Raises ConfigurationError."""
+    if proxy.certificate is not None:
+        server_context(proxy.certificate, proxy.key)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -35,6 +44,12 @@ def listened_on(listener: socket.socket) -> str:
     """The address that it is bound to, as it is written in settings."""
     host, port = listener.getsockname()[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def told_url(settings: Settings, listener: socket.socket) -> str:
+    """Where people find it. Over TLS that is the name which the certificate is for."""
+    is_by_name = settings.proxy.certificate is not None and settings.codehub.public_url is not None
+    return (settings.codehub.public_url or "") if is_by_name else url_of(listener)
 
 
 def url_of(listener: socket.socket) -> str:

@@ -20,7 +20,6 @@ from codehub.stack import logs
 from codehub.stack.answering import Answering
 from codehub.stack.assemble import Stack
 from codehub.stack.parts import External, Kept, PartStatus
-from codehub.stack.public import url_of
 from codehub.stack.restarts import Restarts
 from codehub.stack.running import write_state
 from codehub.telemetry.health import check_archive_store, check_database, check_redis
@@ -90,8 +89,8 @@ class Supervisor:
             password = await self._first_administrator()
         self._ready = True
         self._write_state()
-        log.info("ready", url=url_of(stack.listener))
-        self._audience.ready(url_of(stack.listener), password)
+        log.info("ready", url=stack.answerers.url)
+        self._audience.ready(stack.answerers.url, password)
 
     async def _end(self) -> None:
         """What answers goes first, then the services that it stood on."""
@@ -164,7 +163,7 @@ class Supervisor:
     def _write_state(self) -> None:
         """Tell `codehub status`. Where that fails, as on a full disk, what runs must go on running."""
         statuses = [part.status for part in (*self._services, *self._answering.parts)]
-        url, restarts = url_of(self._stack.listener), self._restarts.told
+        url, restarts = self._stack.answerers.url, self._restarts.told
         try:
             write_state(self._stack.folder, self._since, url, statuses, restarts, ready=self._ready)
         except OSError as error:
