@@ -111,6 +111,7 @@ class Connection(asyncio.Protocol):
         self._interim += 1
         if self._interim > self._door.limits.interim_answers:
             raise BadAnswer
+        visitor.moved()
         if not exchange.is_1_0:
             visitor.transport.write(lines + _END)
 
@@ -121,9 +122,11 @@ class Connection(asyncio.Protocol):
         until_end = length < 0 and not answer.is_chunked
         if until_end or self._door.is_draining or not exchange.is_whole or visitor.is_half_closed:
             exchange.closes = True
+        exchange.is_answered = True
         if visitor.is_half_closed:
             visitor.deadline = self._door.now + self._door.limits.half_open_seconds
-        exchange.is_answered = True
+        else:
+            visitor.moved()
         exchange.status = answer.status
         head = answer.lines + date + (_CLOSING_END if exchange.closes else _END)
         if length == len(data) and length <= _JOINED and not answer.is_chunked:  # all of it, as most answers are

@@ -12,6 +12,8 @@ class Limits:
     """For a connection on which nothing is under way."""
     stalled_seconds: float = 60.0
     """For somebody who sends nothing of a body that has begun, or takes nothing of an answer."""
+    answer_seconds: float = 600.0
+    """For the beginning of an answer, once the request has come whole. Long polling has to live."""
     half_open_seconds: float = 60.0
     """For what the other side still has to say after one side has ended."""
     ended_seconds: float = 5.0

@@ -92,10 +92,12 @@ class Presence(asyncio.Protocol, ABC):
     def expire(self) -> None:
         """The deadline has passed."""
         self.deadline = NEVER
-        if self._is_ending or (self.exchange is not None and self.exchange.is_whole):
+        exchange = self.exchange
+        is_taken_by_nobody = exchange is not None and exchange.is_whole and exchange.is_answered
+        if self._is_ending or self.is_half_closed or is_taken_by_nobody:
             self.abort()
-        elif self.exchange is not None:
-            self.fail(Refusal.BODY_TOO_SLOW)
+        elif exchange is not None:
+            self.fail(Refusal.ANSWER_TOO_SLOW if exchange.is_whole else Refusal.BODY_TOO_SLOW)
         elif self._held:
             self.refuse(Refusal.HEAD_TOO_SLOW)
         else:
@@ -166,8 +168,21 @@ class Presence(asyncio.Protocol, ABC):
 
     def go_on(self) -> None:
         self.transport.resume_reading()
-        if self.exchange is not None and not self.exchange.is_whole:
-            self.deadline = self.door.now + self.door.limits.stalled_seconds
+        self.moved()
+
+    def moved(self) -> None:
+        """Something has come of what is under way, so that the next thing has a time of its own. Whoever takes nothing,
+        or has left, gains none by it."""
+        if self.exchange is not None and not self.is_full and not self.is_half_closed:
+            self.deadline = self.patience(self.exchange)
+
+    def patience(self, exchange: "Exchange") -> float:
+        """Until when the next thing has to happen: more of the request comes, or its answer begins. An answer that has
+        begun may take as long as it likes."""
+        limits = self.door.limits
+        if not exchange.is_whole:
+            return self.door.now + limits.stalled_seconds
+        return NEVER if exchange.is_answered else self.door.now + limits.answer_seconds
 
     def pause_writing(self) -> None:
         self.is_full = True
@@ -180,7 +195,7 @@ class Presence(asyncio.Protocol, ABC):
         if self.exchange is None:
             self._next()
             return
-        self.deadline = NEVER if self.exchange.is_whole else self.door.now + self.door.limits.stalled_seconds
+        self.deadline = self.patience(self.exchange)
         if self.exchange.connection is not None:
             self.exchange.connection.transport.resume_reading()
 

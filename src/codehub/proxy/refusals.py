@@ -24,6 +24,7 @@ class Refusal(Enum):
     NO_ANSWER = 502, "Bad Gateway", "What should answer there closed the connection."
     UNREACHABLE = 502, "Bad Gateway", "Nobody answers there."
     UNKNOWN = 503, "Service Unavailable", "It could not be found out where this belongs. Try again soon."
+    ANSWER_TOO_SLOW = 504, "Gateway Timeout", "What should answer there took too long."
     VERSION = 505, "HTTP Version Not Supported", "Only HTTP/1.0 and HTTP/1.1 are spoken here."
 
     def __init__(self, status: int, phrase: str, sentence: str) -> None:

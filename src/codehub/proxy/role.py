@@ -56,7 +56,10 @@ class FrontDoorRole:
             listeners=[listener],
             own=own,
             tls=self._tls(),
-            limits=Limits(connections_per_address=self.settings.proxy.connections_per_address),
+            limits=Limits(
+                answer_seconds=self.settings.proxy.answer_seconds,
+                connections_per_address=self.settings.proxy.connections_per_address,
+            ),
             trusted=TrustedProxies(trusted),
             scheme=origins(codehub, self.settings.proxy).scheme.encode(),
         )

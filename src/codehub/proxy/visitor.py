@@ -10,7 +10,7 @@ from codehub.proxy.connection import Connection
 from codehub.proxy.doorkeeper import Asked, Decision, Forward, Reply, ToApi
 from codehub.proxy.exchange import Exchange
 from codehub.proxy.finding import find
-from codehub.proxy.presence import NEVER, Presence, forwarding
+from codehub.proxy.presence import Presence, forwarding
 from codehub.proxy.refusals import Refusal, Refused
 from codehub.proxy.request_head import fields_of, read_line
 
@@ -57,7 +57,7 @@ class Visitor(Presence):
             self.refuse(Refusal.BAD_CHUNKS)
             return
         self.exchange = exchange
-        self.deadline = NEVER if exchange.is_whole else self.door.now + self.door.limits.stalled_seconds
+        self.deadline = self.patience(exchange)
         try:
             decision = self.door.doorkeeper.decide(exchange.asked)
         except Exception:  # a bulkhead, as in `find`
@@ -130,7 +130,7 @@ class Visitor(Presence):
         except BadChunks:
             self.fail(Refusal.BAD_CHUNKS)
             return
-        self.deadline = NEVER if exchange.is_whole else self.door.now + self.door.limits.stalled_seconds
+        self.deadline = self.patience(exchange)
         connection.transport.write(passed)
 
     def _hold(self, data: bytes) -> None:

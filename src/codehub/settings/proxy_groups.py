@@ -43,6 +43,9 @@ class ProxyConfig(Group):
     connections_per_address: Count = 1024
     """More connections than this from one address to one process are refused (429). A whole office may have the same
     address, with ten or so for each person; those whom a trusted proxy brings are not counted."""
+    answer_seconds: Seconds = 600
+    """When a workspace has taken a request and said nothing for so long, its visitor is told so (504). An upload, and
+    an answer that has begun, may take as long as they like."""
     away_seconds: Seconds = 900
     """While PostgreSQL does not answer, whoever was let in before can go on in workspaces that run, for this long."""
 
