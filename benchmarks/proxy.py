@@ -105,11 +105,11 @@ class Bench:
         """Slices of each in turn, so that all of them meet the same weather."""
         found = {each.name: Series() for each in candidates}
         for candidate in candidates:
-            await self._slice(test, candidate)  # connections, caches and compilers get warm
+            await self.one_slice(test, candidate)  # connections, caches and compilers get warm
         for _ in range(self._slices):
             for candidate in candidates:
                 before = candidate.cpu_seconds()
-                seen = await self._slice(test, candidate)
+                seen = await self.one_slice(test, candidate)
                 used = candidate.cpu_seconds() - before
                 series = found[candidate.name]
                 series.rates.append(seen["answers"] / seen["seconds"])
@@ -120,7 +120,7 @@ class Bench:
             progress(f"{test.name:<24} {name:<24} {series}")
         return found
 
-    async def _slice(self, test: Test, candidate: Candidate) -> dict[str, Any]:
+    async def one_slice(self, test: Test, candidate: Candidate) -> dict[str, Any]:
         seen = await self._run(test.mode, candidate, test.connections, SLICE_SECONDS, test.requests)
         if seen["failures"]:
             sys.exit(f"{candidate.name} failed {seen['failures']} times in {test.name}")
