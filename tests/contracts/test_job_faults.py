@@ -16,6 +16,7 @@ from codehub.runtimes.memory_engine import Call, Fault, MemoryEngine
 from codehub.runtimes.memory_job import RESULT
 from codehub.runtimes.protocols import JobSpec, JobState, VolumeSpec
 from tests.contracts.job_kit import done, ended, errand, fill
+from tests.coordinators.house import until
 
 BROKEN = RuntimeFault("switched on")
 UNFINISHED = ".unfinished-"
@@ -48,6 +49,15 @@ class Bench:
             if f'"{word}"'.encode() in line:
                 return
 
+    async def held(self, name: str, word: str) -> None:
+        """Until it has said that, and has stopped."""
+        await self.told(name, word)
+
+        async def stopped() -> bool | None:
+            return self.engine.disk.jobs[name].is_held or None
+
+        await until(stopped, 30)
+
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
@@ -58,7 +68,7 @@ async def test_a_job_is_held_where_it_tells_of_a_stage_until_it_is_released(benc
     spec = await bench.prepared()
     bench.engine.trips.append(Trip(Kind.ARCHIVE, Stage.COMMIT, signal.SIGSTOP))
     await bench.runtime.jobs.run(spec)
-    await bench.told(spec.name, Stage.COMMIT)
+    await bench.held(spec.name, Stage.COMMIT)
     assert (await bench.runtime.jobs.status(spec.name)).state is JobState.RUNNING
     assert bench.files == {UNFINISHED}
     bench.engine.release_jobs(bench.home.workspace_id)
@@ -140,6 +150,7 @@ async def test_an_engine_that_goes_away_breaks_the_output_off_and_the_job_goes_o
     spec = await bench.prepared()
     bench.engine.trips.append(Trip(Kind.ARCHIVE, Stage.SURVEY, signal.SIGSTOP))
     await bench.runtime.jobs.run(spec)
+    await bench.held(spec.name, Stage.SURVEY)
     output = bench.runtime.jobs.follow(spec.name)
     await anext(output)
     bench.engine.go_away()

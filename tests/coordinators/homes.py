@@ -13,7 +13,6 @@ from codehub.job.progress import Stage
 from codehub.model.states import Desired, Phase, Step
 from codehub.model.workspace import Workspace
 from codehub.runtimes.memory_disk import Trip
-from codehub.runtimes.protocols import JobState
 from tests.coordinators.house import House, until
 
 Content = dict[str, str]
@@ -78,7 +77,7 @@ async def held(house: House, workspace_id: UUID, step: Step, at: Stage | str) ->
 
     async def stopped() -> bool | None:
         jobs = [each for each in house.engine.disk.jobs.values() if each.spec.workspace_id == workspace_id]
-        here = any(each.seen.state is JobState.RUNNING and told in each.log.read_text() for each in jobs)
+        here = any(each.is_held and told in each.log.read_text() for each in jobs)
         return ((await house.row(workspace_id)).op_step is step and here) or None
 
     await until(stopped, 60)

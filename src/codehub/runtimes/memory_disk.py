@@ -21,6 +21,7 @@ from codehub.runtimes.protocols import Job, JobSpec, JobState
 SIGNALLED = 128
 GONE_SECONDS = 10.0
 LOOK_SECONDS = 0.002
+STOPPED = "T"
 GROUP = 2
 """Its place in /proc/PID/stat, beside that of the state."""
 
@@ -59,6 +60,14 @@ class JobProcess:
         state = JobState.RUNNING if status is None else JobState.ENDED
         code = SIGNALLED - status if status is not None and status < 0 else status
         return Job(spec.name, spec.workspace_id, spec.op_id, spec.epoch, spec.volume, state, code)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it has stopped. Between its word and its stop it may lose its turn for long: whoever released it then
+        would hold it for ever."""
+        with suppress(OSError):
+            return stat_fields(self._process.pid)[STATE] == STOPPED
+        return False
 
     def send(self, signal: Signals) -> None:
         if self._process.poll() is None:
