@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -55,14 +55,16 @@ class Collecting:
     policy: CollectPolicy = POLICY
     retention: RetentionConfig = field(default_factory=RetentionConfig)
     replicas: list[Replica] = field(default_factory=list)
+    reached: Callable[[str, Any], Any] = lambda _, part: part
+    """How those who lead reach the store, the runtime and their book."""
 
     def lead(self, store: ObjectStore | None = None, lease_seconds: float = 5.0) -> Replica:
         """One more process that would lead, and does unless another is before it."""
         fence = Fence()
         runtime = MemoryRuntime(self.engine, INSTALLATION, fence.check)
-        store = store or self.store
+        store = self.reached("store", store or self.store)
         runner = GcRunner(
-            runtime=runtime,
+            runtime=self.reached("runtime", runtime),
             fence=fence,
             store=store,
             installation=INSTALLATION,
@@ -90,10 +92,10 @@ class Collecting:
     def _book(self, seat: Seat) -> Book:
         assert isinstance(seat, PostgresSeat)
         return Book(
-            collector=PostgresCollector(seat),
-            rounds=PostgresRounds(seat, interval=timedelta(hours=4)),
-            prune=partial(prune_by_age, seat, self.retention, AuthConfig()),
-            prune_workspaces=partial(prune_workspaces, seat, self.retention),
+            collector=self.reached("collector", PostgresCollector(seat)),
+            rounds=self.reached("rounds", PostgresRounds(seat, interval=timedelta(hours=4))),
+            prune=self.reached("prune", partial(prune_by_age, seat, self.retention, AuthConfig())),
+            prune_workspaces=self.reached("prune_workspaces", partial(prune_workspaces, seat, self.retention)),
         )
 
     async def execute(self, statement: str, **values: object) -> None:
