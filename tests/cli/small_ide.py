@@ -1,8 +1,10 @@
 #!/usr/bin/python3 -I
-"""Stands in the place of code-server in the tests of commands: started as that is, it answers on its socket at once."""
+"""Stands in the place of code-server in the tests of commands: started as that is, it answers on its socket at once,
+and runs what is POSTed to it as a shell command."""
 
 import os
 import socketserver
+import subprocess
 import sys
 from http.server import BaseHTTPRequestHandler
 
@@ -11,6 +13,13 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.send_response(200)
         self.end_headers()
+
+    def do_POST(self) -> None:
+        command = self.rfile.read(int(self.headers["Content-Length"]))
+        done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=False)
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(done.stdout + done.stderr)
 
     def log_message(self, *_: object) -> None:
         """Only what the tests look at is printed."""

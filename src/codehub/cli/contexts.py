@@ -15,6 +15,8 @@ SERVER = "CODEHUB_SERVER"
 TOKEN = "CODEHUB_TOKEN"  # noqa: S105 (the name of the variable)
 DEFAULT_SERVER = "http://127.0.0.1:8080"
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+UNIX = "unix:"
+"""How the address of a socket begins, which a workspace is given to speak for itself."""
 
 
 class NotLoggedIn(CodehubError):
@@ -73,7 +75,9 @@ def named(name: str) -> Context:
 
 
 def normal(server: str) -> str:
-    """An address as people write it, as a URL: https, unless it is this machine."""
+    """An address as people write it, as a URL: https, unless it is this machine. That of a socket stays as it is."""
+    if server.startswith(f"{UNIX}/"):
+        return server
     written = server if "://" in server else f"//{server}"
     try:
         parts = urlsplit(written)

@@ -183,8 +183,10 @@ def _answer(
     Coordinators run in the process of the API, as founded: health is always there to ask about them.
     """
     from codehub.coordinators.role import CoordinatorRole
+    from codehub.images.inside import lay_out
     from codehub.telemetry.traces import open_traces
     from codehub.web.app import create_app
+    from codehub.web.inside.door import Door
     from codehub.web.process import Process
     from codehub.web.server import DrainingServer
 
@@ -201,8 +203,10 @@ def _answer(
             traces,
         )
     app = create_app(settings, dependencies, coordinators, process)
+    folder = settings.inside_folder
+    inside = Door(app.state.inside, folder) if lay_out(folder) else None
     # Once it has ended well, uvicorn sends itself the signal again, for whoever handled it before: nobody, all is done.
     for ending in (signal.SIGTERM, signal.SIGINT):
         signal.signal(ending, signal.SIG_IGN)
-    DrainingServer(app, process.drain, own_socket).run(sockets=[listener] if listener is not None else [])
+    DrainingServer(app, process.drain, own_socket, inside).run(sockets=[listener] if listener is not None else [])
     traces.close()

@@ -35,9 +35,11 @@ class Server:
         """`quick`: somebody waits for the next letter, and nothing is better than late."""
         self.url = url
         self._attempts = 1 if quick else ATTEMPTS
-        here = contexts.is_loopback(url)
+        socket = url.removeprefix(contexts.UNIX) if url.startswith(contexts.UNIX) else None
+        here = socket is not None or contexts.is_loopback(url)
         self._http = httpx.Client(
-            base_url=url + ROOT,
+            transport=httpx.HTTPTransport(uds=socket) if socket is not None else None,
+            base_url=(url if socket is None else "http://localhost") + ROOT,
             headers={"User-Agent": f"codehub/{version('codehub-server')}", **headers},
             timeout=QUICK_SECONDS if quick else SECONDS,
             trust_env=not here,  # a proxy leads elsewhere

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from uuid import UUID
 
 from codehub.archives.errors import StoreError, StoreUnreachable
 from codehub.coordinators.archive_acts import ArchiveActs, ArchiveUnsound
@@ -10,6 +11,7 @@ from codehub.coordinators.backup_watch import BackupWatch
 from codehub.coordinators.leadership import Leadership
 from codehub.decide.origins import Origins
 from codehub.job.marker import Totals
+from codehub.model.inside import told_inside
 from codehub.model.plans import Fault
 from codehub.model.states import ErrorReason, Service, Step
 from codehub.model.templates import Template
@@ -38,6 +40,8 @@ class Actions:
     on_pull: Callable[[Workspace, PullProgress], None]
     origins: Origins | None = None
     """Where workspaces are opened: an IDE that keeps its path has to know it."""
+    inside_key: bytes | None = None
+    """What makes the tokens by which workspaces keep themselves awake; None where nobody would listen to them."""
 
     async def act(
         self, workspace: Workspace, step: Step, template: Template | None, known: NewArchive | None = None
@@ -100,14 +104,16 @@ class Actions:
                 image=template.image,
                 port=template.port,
                 health_path=template.health_path,
-                environment={**template.environment, **self._told_of_its_place(workspace)},
+                environment={**template.environment, **self._told(workspace, workspace.op_id)},
                 resources=_resources(workspace, template),
             )
         )
 
-    def _told_of_its_place(self, workspace: Workspace) -> dict[str, str]:
+    def _told(self, workspace: Workspace, op_id: UUID) -> dict[str, str]:
+        """Where it is, and how it can speak for itself."""
         path = self.origins.mount(workspace.id) if self.origins is not None else ""
-        return {"CODEHUB_BASE_PATH": f"{path}/"} if path else {}
+        place = {"CODEHUB_BASE_PATH": f"{path}/"} if path else {}
+        return place | (told_inside(self.inside_key, workspace.id, op_id) if self.inside_key is not None else {})
 
     async def _stop_all(self, workspace: Workspace) -> None:
         for instance in await self.runtime.instances.list(workspace.id):

@@ -75,6 +75,8 @@ class Parts:
     archive: ArchiveConfig = field(default_factory=ArchiveConfig)
     retention: RetentionConfig = field(default_factory=RetentionConfig)
     auth: AuthConfig = field(default_factory=AuthConfig)
+    inside_key: bytes | None = None
+    """What makes the tokens by which workspaces keep themselves awake."""
     metrics: Metrics = field(default_factory=fresh)
     traces: Traces = field(default_factory=Traces)
 
@@ -131,6 +133,7 @@ def _controller(parts: Parts, watch: BackupWatch, shard: Shard, rhythm: Rhythm, 
         lock_name=shard.lock_name,
         traces=parts.traces,
         origins=parts.idle_policy.origins,
+        inside_key=parts.inside_key,
     )
 
 

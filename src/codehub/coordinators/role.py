@@ -20,10 +20,11 @@ from codehub.coordinators.runtime import open_runtime
 from codehub.coordinators.supervisor import Report
 from codehub.coordinators.template_keeper import TemplateKeeper
 from codehub.errors import CodehubError
+from codehub.images.inside import lay_out
 from codehub.settings import Settings
 from codehub.settings.idle_times import idle_policy
 from codehub.store.engine import single
-from codehub.store.identity import installation_id
+from codehub.store.identity import inside_key, installation_id
 from codehub.store.self_test import require_direct_connection
 from codehub.telemetry.metrics import Metrics, fresh
 from codehub.telemetry.traces import Traces
@@ -59,6 +60,7 @@ class CoordinatorRole:
             await require_direct_connection(self.database_url)
             installation = await installation_id(self.database_url)
             self._leave_word(installation)
+            await asyncio.to_thread(lay_out, self.settings.inside_folder)
             runtime = await open_runtime(self.settings, installation, fence.check)
             opened.push_async_callback(runtime.close)
             redis = connect(self.redis_url)
@@ -84,6 +86,7 @@ class CoordinatorRole:
                     archive=self.settings.archive,
                     retention=self.settings.retention,
                     auth=self.settings.auth,
+                    inside_key=await inside_key(self.database_url),
                     metrics=self.metrics,
                     traces=self.traces,
                 )

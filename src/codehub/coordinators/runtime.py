@@ -1,6 +1,7 @@
 """The runtime of this installation: the one that is set, or the one that this machine can do."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 from codehub.errors import ServiceError
 from codehub.images.job_image import JobRecipe
@@ -48,6 +49,7 @@ def _docker(settings: Settings, installation: str, fence: Fence) -> DockerRuntim
         fence,
         homes_folder=settings.homes_folder,
         job_image=settings.runtime.job_image or JobRecipe().tag,
+        inside_folder=_shown(settings),
     )
 
 
@@ -55,7 +57,12 @@ def _local(settings: Settings, installation: str, fence: Fence) -> LocalRuntime:
     def find(name: str) -> LocalTool | None:
         return installed(TOOLS[name], settings.ide_folder) if name in TOOLS else None
 
-    return LocalRuntime(settings.codehub.data_dir, installation, find, fence)
+    return LocalRuntime(settings.codehub.data_dir, installation, find, fence, inside_folder=_shown(settings))
+
+
+def _shown(settings: Settings) -> Path | None:
+    """What workspaces are shown, where it was laid out."""
+    return settings.inside_folder if settings.inside_folder.is_dir() else None
 
 
 async def _engine_away(installation: str, host: str) -> RuntimeAway | None:

@@ -73,6 +73,7 @@ class WorkspaceController:
     lock_name: str = "coordinator:wc"
     traces: Traces = field(default_factory=Traces)
     origins: Origins | None = None
+    inside_key: bytes | None = None
 
     async def run(self, leadership: Leadership, report: Report) -> None:
         with self.fence.open_for(leadership):
@@ -89,7 +90,8 @@ class WorkspaceController:
             )
             archives = self.archiving.acts(self.runtime, leadership, self.progress.told_by_job, clock.now)
             backups = self.archiving.backups
-            actions = Actions(self.runtime, leadership, archives, backups, self.progress.pulled, self.origins)
+            pulled, told = self.progress.pulled, (self.origins, self.inside_key)
+            actions = Actions(self.runtime, leadership, archives, backups, pulled, *told)
             office = Office(store, leadership, actions, services, group, clock)
             group.create_task(self.archiving.serve(report), name="archiving")
             group.create_task(services.watch(), name="services")

@@ -121,6 +121,11 @@ class Settings(BaseSettings):
         return self.codehub.data_dir / "relay"
 
     @property
+    def inside_folder(self) -> Path:
+        """What every workspace is shown: the way to keep itself awake, and the programs that know it."""
+        return self.codehub.data_dir / "inside"
+
+    @property
     def ide_folder(self) -> Path:
         """Where IDEs are installed for the runtime without an engine."""
         return self.codehub.data_dir / "ide"

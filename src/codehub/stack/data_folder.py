@@ -71,7 +71,7 @@ class DataFolder:
     def made_here(self) -> list[Path]:
         """Everything in the folder that codehub made; the rest is not codehub's to remove. The version goes last."""
         services = [self.of(name) for name in ("postgres", "valkey", "seaweedfs")]
-        workspaces = [self.path / name for name in ("local", "homes", "ide")]
+        workspaces = [self.path / name for name in ("local", "homes", "ide", "inside", "relay")]
         files = [self.installation, self.state, self.credentials, self.ports, self.lock, self.version_file]
         return [
             path

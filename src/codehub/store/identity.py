@@ -17,6 +17,17 @@ async def installation_id(database_url: str) -> str:
         await engine.dispose()
 
 
+async def inside_key(database_url: str) -> bytes:
+    """What the tokens of workspaces are made with."""
+    engine = single(database_url, "codehub identity")
+    try:
+        async with engine.connect() as connection:
+            found: bytes = (await connection.execute(select(installation.c.inside_key))).scalar_one()
+            return found
+    finally:
+        await engine.dispose()
+
+
 async def this_installation(connection: AsyncConnection) -> str:
     found = (await connection.execute(select(installation.c.id))).scalar_one()
     return str(found.hex)

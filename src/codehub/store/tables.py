@@ -25,6 +25,7 @@ class InstallationRow(SQLModel, table=True):
 
     id: UUID = Field(primary_key=True)
     single_row: bool
+    inside_key: bytes
 
 
 class UserRow(SQLModel, table=True):

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware import Middleware
-from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from codehub.archives.object_store import ObjectStore
@@ -24,17 +22,15 @@ from codehub.telemetry.health import check_archive_store, check_database, check_
 from codehub.telemetry.readings import CoordinatorReadings, DatabaseReadings
 from codehub.web import health, home, metrics, problems
 from codehub.web.api import routes as api
+from codehub.web.application import Application
 from codehub.web.body_limit import BodyLimit
-from codehub.web.drain import Drain, Draining
+from codehub.web.drain import Drain
 from codehub.web.front_door import BehindFrontDoor
-from codehub.web.headers import SecurityHeaders
 from codehub.web.hosts import KnownHosts
-from codehub.web.long_answers import LongAnswers
-from codehub.web.measured import Measured
+from codehub.web.inside.app import create_inside, open_inside
 from codehub.web.pages import choices, cli_login, in_place, login, opening
 from codehub.web.parts import opened
 from codehub.web.process import Process
-from codehub.web.request_ids import RequestIds
 from codehub.web.short_way import ShortWay
 
 # With parts that codehub can do without for a while: waiting longer would make whoever asks give up on all of it.
@@ -50,19 +46,6 @@ class Dependencies:
     database_url: str
     redis_url: str
     archive_store: ObjectStore
-
-
-class Application(FastAPI):
-    """FastAPI with a few things around all of it, its own answer to an unforeseen error included."""
-
-    def __init__(self, process: Process, **options: Any) -> None:  # noqa: ANN401 (as FastAPI takes them)
-        super().__init__(**options)
-        self.state.process = process
-
-    def build_middleware_stack(self) -> ASGIApp:
-        process: Process = self.state.process
-        inside = Draining(SecurityHeaders(LongAnswers(super().build_middleware_stack())), process.drain)
-        return RequestIds(Measured(inside, process.metrics, process.traces))
 
 
 def create_app(
@@ -81,6 +64,7 @@ def create_app(
             TaskGroup() as tasks,
         ):
             app.state.parts, app.state.callers = parts, parts.callers
+            open_inside(app.state.inside, parts)
             process.metrics.registry.register(DatabaseReadings(partial(metrics.pool_use, parts)))
             if coordinators is not None:
                 tasks.create_task(_run_until(process.drain, coordinators), name="coordinators")
@@ -110,6 +94,7 @@ def create_app(
         middleware=list(_guards(settings.codehub)),
         lifespan=lifespan,
     )
+    app.state.inside = create_inside(process)
     problems.install(app)
     api.install(app)
     app.include_router(health.routes(readiness))

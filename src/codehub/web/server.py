@@ -22,6 +22,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from codehub.clock import elapsed
 from codehub.web.drain import Drain
+from codehub.web.inside.door import Door
 from codehub.web.own_socket import reached_alone
 
 log = structlog.get_logger(__name__)
@@ -41,8 +42,9 @@ class DrainingServer(uvicorn.Server):
     """SIGTERM drains: nothing is accepted any more, requests under way are answered, idle connections are given time
     for one more, which tells them to go. SIGINT, or a second signal, gives idle ones no time."""
 
-    def __init__(self, app: FastAPI, drain: Drain, alone: Path | None = None) -> None:
-        """`alone` is where it makes a unix socket when it is ready, and takes it away as soon as it is to end."""
+    def __init__(self, app: FastAPI, drain: Drain, alone: Path | None = None, inside: Door | None = None) -> None:
+        """`alone` is where it makes a unix socket when it is ready, and takes it away as soon as it is to end; `inside`
+        is where workspaces ask."""
         super().__init__(
             uvicorn.Config(
                 app,
@@ -57,6 +59,7 @@ class DrainingServer(uvicorn.Server):
         )
         self._drain = drain
         self._alone = alone
+        self._inside = inside
         self._hurries = False
         self._exits = ExitStack()
 
@@ -66,6 +69,8 @@ class DrainingServer(uvicorn.Server):
         if self._alone is not None:
             own = self._exits.enter_context(reached_alone(self._alone))
             self.servers.append(await asyncio.get_running_loop().create_unix_server(self._connected, sock=own))
+        if self._inside is not None:
+            self.servers.append(await self._inside.open(self.server_state))
 
     def _connected(self) -> HttpToolsProtocol:
         return HttpToolsProtocol(self.config, self.server_state, self.lifespan.state)

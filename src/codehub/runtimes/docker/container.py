@@ -1,18 +1,23 @@
 """How a workspace's container is made: everything that keeps a hostile one inside (contract 13)."""
 
+from pathlib import Path
 from typing import Any
 
+from codehub.model import inside
 from codehub.runtimes.protocols import InstanceSpec
 
 USER = 1000
 HOME = "/home/coder"
 OPEN_FILES = 16384  # an IDE watches whole source trees; more than this not every engine may give
+COMMANDS = Path("/usr/local/bin")
 LOG_BYTES = 1024**2
 LOG_FILES = 3
 TEMPORARY_SHARE = 4  # of the memory, which files in /tmp are counted against
 
 
-def configuration(spec: InstanceSpec, labels: dict[str, str], network: str, address: str) -> dict[str, Any]:
+def configuration(
+    spec: InstanceSpec, labels: dict[str, str], network: str, address: str, inside_folder: Path | None = None
+) -> dict[str, Any]:
     """The body of the create request. What is not in here is as the engine has it: its seccomp profile, no privileges,
     no devices, no host namespaces, no published ports.
 
@@ -27,7 +32,7 @@ def configuration(spec: InstanceSpec, labels: dict[str, str], network: str, addr
         "Labels": labels,
         "HostConfig": {
             "NetworkMode": network,
-            "Mounts": [{"Type": "volume", "Source": spec.volume, "Target": HOME}],
+            "Mounts": [{"Type": "volume", "Source": spec.volume, "Target": HOME}, *_shown(inside_folder)],
             "CapDrop": ["ALL"],
             "SecurityOpt": ["no-new-privileges"],
             "ReadonlyRootfs": True,
@@ -46,3 +51,16 @@ def configuration(spec: InstanceSpec, labels: dict[str, str], network: str, addr
         },
         "NetworkingConfig": {"EndpointsConfig": {network: {"IPAMConfig": {"IPv4Address": address}}}},
     }
+
+
+def _shown(inside_folder: Path | None) -> list[dict[str, Any]]:
+    """The folder, not the socket in it: that of a new codehub is another one, under the same name. The program a second
+    time, where every shell finds it: an image has its own idea of PATH, and so have login shells."""
+    if inside_folder is None:
+        return []
+    program = Path(inside.PROGRAM)
+    places = {inside_folder: inside.FOLDER, inside_folder / program.relative_to(inside.FOLDER): COMMANDS / program.name}
+    return [
+        {"Type": "bind", "Source": str(source), "Target": str(target), "ReadOnly": True}
+        for source, target in places.items()
+    ]

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from uuid import UUID
 
 import aiodocker
@@ -27,11 +28,19 @@ ADDRESS_TAKEN = "Address already in use"
 
 
 class DockerInstances:
-    def __init__(self, api: DockerApi, installation: str, network: Network, volumes: DockerVolumes) -> None:
+    def __init__(
+        self,
+        api: DockerApi,
+        installation: str,
+        network: Network,
+        volumes: DockerVolumes,
+        inside_folder: Path | None,
+    ) -> None:
         self._api = api
         self._installation = installation
         self._network = network
         self._volumes = volumes
+        self._inside_folder = inside_folder
         self._probes = aiohttp.ClientSession(
             timeout=aiohttp.ClientTimeout(total=PROBE_SECONDS),
             cookie_jar=aiohttp.DummyCookieJar(),  # one workspace's cookie must never be sent to another
@@ -91,7 +100,7 @@ class DockerInstances:
 
     async def _make(self, spec: InstanceSpec, address: str) -> DockerContainer:
         labelled = labels.of_instance(self._installation, spec, address)
-        configuration = container.configuration(spec, labelled, self._network.name, address)
+        configuration = container.configuration(spec, labelled, self._network.name, address, self._inside_folder)
         create = self._api.client.containers.create
         try:
             async with translated():

@@ -34,7 +34,7 @@ class DockerRuntime:
 
     name = "docker"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (each is an option)
         self,
         installation: str,
         host: str = DEFAULT_HOST,
@@ -44,14 +44,16 @@ class DockerRuntime:
         barred: tuple[IPv4Network, ...] = (),
         homes_folder: Path | None = None,
         job_image: str = "codehub/job",
+        inside_folder: Path | None = None,
     ) -> None:
+        """`inside_folder` is shown to every workspace; like that of the homes it is on the engine's machine."""
         self._installation = installation
         self._api = DockerApi(host, fence)
         self._network = Network(self._api, installation, subnet, barred)
         self._lack_of_sizes = SizedHomes.obstacle() if homes_folder else "no folder for sized homes is set"
         sized = SizedHomes(homes_folder / installation, fence) if homes_folder and not self._lack_of_sizes else None
         self.volumes = DockerVolumes(self._api, installation, sized)
-        self.instances = DockerInstances(self._api, installation, self._network, self.volumes)
+        self.instances = DockerInstances(self._api, installation, self._network, self.volumes, inside_folder)
         self.jobs = DockerJobs(self._api, installation, self.volumes, job_image)
 
     async def engine(self) -> str:

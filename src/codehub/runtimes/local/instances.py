@@ -6,6 +6,7 @@ import signal
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import suppress
 from ipaddress import IPv4Network
+from pathlib import Path
 from uuid import UUID
 
 from codehub.model.workspace import workspace_of
@@ -36,6 +37,7 @@ class LocalInstances:
         tools: Tools,
         fence: Callable[[], None],
         barred: tuple[IPv4Network, ...],
+        inside_folder: Path | None,
     ) -> None:
         self._folders = folders
         self._installation = installation
@@ -43,6 +45,7 @@ class LocalInstances:
         self._tools = tools
         self._fence = fence
         self._barred = barred
+        self._inside_folder = inside_folder
 
     async def list(self, workspace_id: UUID | None = None) -> tuple[Instance, ...]:
         with translated():
@@ -135,6 +138,7 @@ class LocalInstances:
             pids=spec.resources.pids,
             uid=user_of(spec.workspace_id, self._folders),
             barred=tuple(map(str, self._barred)),
+            shown=self._inside_folder,
         )
 
     async def probe(self, instance: Instance) -> bool:

@@ -41,6 +41,8 @@ class Plan:
     uid: int | None
     """The host's user that the workspace is; None where it can only be codehub's own."""
     barred: tuple[str, ...]
+    shown: Path | None = None
+    """What codehub shows to every workspace; None in the plans of a codehub that showed nothing."""
 
     def same_incarnation(self, other: "Plan") -> bool:
         mine, theirs = ((each.installation, each.workspace_id, each.op_id) for each in (self, other))
@@ -63,6 +65,7 @@ _KINDS = {
     "home": Path,
     "inside": Path,
     "socket": Path,
+    "shown": Path,
 }
 
 
@@ -141,7 +144,7 @@ class Record:
 def plan_fields(folder: Path, kinds: Mapping[str, Callable[[Any], object]]) -> dict[str, Any]:
     """What is written of a plan, with those made anew that JSON does not know."""
     fields: dict[str, Any] = json.loads((folder / PLAN).read_text())
-    return fields | {name: kind(fields[name]) for name, kind in kinds.items()}
+    return fields | {name: kind(fields[name]) for name, kind in kinds.items() if fields.get(name) is not None}
 
 
 def write_whole(path: Path, text: str) -> None:

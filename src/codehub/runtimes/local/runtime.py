@@ -31,12 +31,14 @@ class LocalRuntime:
         fence: Callable[[], None] = lambda: None,
         *,
         barred: tuple[IPv4Network, ...] = (),
+        inside_folder: Path | None = None,
     ) -> None:
-        """`barred` names networks that no workspace may reach, beside those that the host itself stands in."""
+        """`barred` names networks that no workspace may reach, beside those that the host itself stands in.
+        `inside_folder` is shown to every workspace."""
         self._folders = Folders(data_dir)
         self.volumes = LocalVolumes(self._folders, installation, fence)
         self.jobs = LocalJobs(self._folders, installation, self.volumes, fence)
-        self.instances = LocalInstances(self._folders, installation, self.volumes, tools, fence, barred)
+        self.instances = LocalInstances(self._folders, installation, self.volumes, tools, fence, barred, inside_folder)
 
     async def engine(self) -> str:
         """Made up when first asked for and kept among the homes: another folder has another one."""

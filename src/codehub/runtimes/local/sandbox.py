@@ -7,6 +7,7 @@ closed to everybody; then that user takes over. From there on root and an ordina
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from codehub.model import inside
 from codehub.runtimes.local import limits
 from codehub.runtimes.local.network import NAME_SERVER
 from codehub.runtimes.local.records import ETC, Plan
@@ -94,7 +95,8 @@ def chain(
 
 
 def view(plan: Plan, folder: Path) -> dict[Path, Path]:
-    return seen_by(plan.uid, (plan.home, plan.inside, plan.tool, folder / ETC))
+    shown = () if plan.shown is None else (plan.shown,)
+    return seen_by(plan.uid, (plan.home, plan.inside, plan.tool, folder / ETC, *shown))
 
 
 def seen_by(uid: int | None, sources: Sequence[Path]) -> dict[Path, Path]:
@@ -135,10 +137,17 @@ def arguments(plan: Plan, folder: Path) -> list[str]:
     told += ("--perms", "1777", "--size", temporary, "--tmpfs", "/tmp", "--symlink", "../tmp", "/var/tmp")  # noqa: S108
     told += ("--size", str(RUN_BYTES), "--tmpfs", "/run", "--bind", str(seen[plan.inside]), SOCKET_FOLDER)
     told += ("--bind", str(seen[plan.home]), HOME, "--ro-bind", str(seen[plan.tool]), str(plan.tool))
+    if plan.shown is not None:
+        told += ("--ro-bind", str(seen[plan.shown]), inside.FOLDER)
     told += ("--remount-ro", "/", "--chdir", HOME, "--clearenv")
-    for name, value in (ENVIRONMENT | plan.environment).items():
+    for name, value in _environment(plan).items():
         told += ("--setenv", name, value)
     return told
+
+
+def _environment(plan: Plan) -> dict[str, str]:
+    known = ENVIRONMENT | plan.environment
+    return known if plan.shown is None else known | {"PATH": f"{known['PATH']}:{inside.PROGRAMS}"}
 
 
 def system() -> list[str]:
