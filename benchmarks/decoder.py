@@ -14,10 +14,11 @@ from collections.abc import Callable, Sequence
 
 from benchmarks.stage import Figure, arguments, progress, run
 from tests.proxy.activity.kept import remasked, stream
-from tests.proxy.activity.recording import Direction, Piece
+from tests.proxy.activity.recording import Piece
 from tests.proxy.activity.wire import frame, frames, message, xored
 
 from codehub.model.activity import Kind
+from codehub.proxy.activity.recording import Direction
 from codehub.proxy.activity.tunnel import Tunnel, listen
 
 IDLE = ("vscode-idle-2", "vscode-idle-3")

@@ -117,3 +117,5 @@ async def test_vs_code_offers_the_command(house: DockerHouse, redis_url: str, tm
         said = await house.inside(workspace_id, "bash -lc 'codehub hold --reason build -- codehub holds'")
         assert said.endswith("build")
         assert await reason_to_be_awake(house, workspace_id) is None
+        await house.wish(workspace_id, Desired.DELETED)  # with its home, which has a file system of its own
+        await house.until_phase(workspace_id, Phase.DELETED)

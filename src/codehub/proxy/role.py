@@ -12,6 +12,7 @@ from codehub.bus.activity import Activity
 from codehub.bus.activity_keys import Keys
 from codehub.bus.connect import connect
 from codehub.model.accounts import Scope
+from codehub.proxy.activity.recording import Recordings
 from codehub.proxy.addresses import TrustedProxies
 from codehub.proxy.api_sockets import ApiSockets
 from codehub.proxy.cookies import Cookies
@@ -88,7 +89,8 @@ class FrontDoorRole:
 
     def _keeper(self, reads: Reads, under_way: Visits, activity: Activity) -> Keeper:
         where, auth = origins(self.settings.codehub, self.settings.proxy), self.settings.auth
-        cookies, api, routes, signs = Cookies(where), ApiSockets(self.api_sockets), Routes(reads), Signs(activity)
+        cookies, api, routes = Cookies(where), ApiSockets(self.api_sockets), Routes(reads)
+        signs = Signs(activity, self._recordings())
         by_visit, by_token = _by_visit(reads, auth), _by_token(reads)
         return Keeper(
             origins=where,
@@ -104,6 +106,10 @@ class FrontDoorRole:
             signs=signs,
             away_seconds=self.settings.proxy.away_seconds,
         )
+
+    def _recordings(self) -> Recordings | None:
+        proxy = self.settings.proxy
+        return Recordings(proxy.record_folder, proxy.record_workspace) if proxy.record_folder is not None else None
 
     def _tls(self) -> ssl.SSLContext | None:
         proxy = self.settings.proxy

@@ -7,14 +7,16 @@ from codehub.clock import elapsed
 from codehub.model.activity import Kind
 from codehub.proxy.activity import tunnel
 from codehub.proxy.activity.frames import Side
+from codehub.proxy.activity.recording import Recordings
 from codehub.proxy.activity.requests import Requests
 from codehub.proxy.doorkeeper import Asked, Forward, Watcher
 from codehub.proxy.places import At
 
 
 class Signs:
-    def __init__(self, activity: Activity) -> None:
+    def __init__(self, activity: Activity, recordings: Recordings | None = None) -> None:
         self.record = activity.record
+        self._recordings = recordings
         self._requests = Requests()
 
     def asked(self, asked: Asked, at: At) -> None:
@@ -26,7 +28,8 @@ class Signs:
 
     def watcher(self, _asked: Asked, forward: Forward) -> Watcher:
         listened = tunnel.listen(forward.target)
-        return _Listening(self, forward.workspace_id, listened.from_client, listened.from_server)
+        listening = _Listening(self, forward.workspace_id, listened.from_client, listened.from_server)
+        return listening if self._recordings is None else self._recordings.beside(listening, forward)
 
 
 class _Listening:

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 from typing import Annotated
+from uuid import UUID
 
 from pydantic import AfterValidator, Field
 
@@ -48,6 +49,15 @@ class ProxyConfig(Group):
     an answer that has begun, may take as long as they like."""
     away_seconds: Seconds = 900
     """While PostgreSQL does not answer, whoever was let in before can go on in workspaces that run, for this long."""
+
+    record_folder: Annotated[
+        Annotated[Path, AfterValidator(addresses.absolute_path)] | None,
+        Words(allowed="an absolute path", unset="nothing is recorded"),
+    ] = None
+    """Where everything that passes through WebSockets of workspaces is written, to find out why one stays awake or does
+    not. It holds what people type and see, so never longer than needed (docs/activity.md)."""
+    record_workspace: Annotated[UUID | None, Words(allowed="the id of a workspace", unset="all of them")] = None
+    """The one workspace that is recorded."""
 
     @property
     def count(self) -> int:

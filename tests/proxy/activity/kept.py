@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from codehub.model.activity import Kind
+from codehub.proxy.activity.recording import Direction
 from codehub.proxy.activity.tunnel import Tunnel, listen
-from tests.proxy.activity.recording import Direction, Piece, read
+from tests.proxy.activity.recording import Piece, read
 from tests.proxy.activity.wire import masked_anew
 
 STREAMS = Path(__file__).parent / "streams"

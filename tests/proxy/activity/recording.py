@@ -1,28 +1,14 @@
-"""What passed through one tunnel, kept to learn from: the streams in tests/proxy/activity/streams/ are such files.
-
-A recording holds what people typed. It is made by `record.py` alone, of sessions that nobody works in.
-
-An xz file: one line of JSON with the target of the upgrade, then for each piece of bytes its time in seconds, its
-direction, its length, and the bytes as they passed.
-"""
+"""Recordings as tests read them: the streams in tests/proxy/activity/streams/ are such files."""
 
 import json
 import lzma
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import IntEnum
 from pathlib import Path
 
-_PIECE = struct.Struct(">dBI")
+from codehub.proxy.activity.recording import PIECE, Direction
+
 _LONGEST_PIECE = 1 << 24
-QUICK = 1
-"""Of the ways to compress, the one that costs least."""
-
-
-class Direction(IntEnum):
-    FROM_CLIENT = 0
-    FROM_SERVER = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +16,6 @@ class Piece:
     at: float
     direction: Direction
     data: bytes
-
-
-class Recorder:
-    """Writes one tunnel. It is compressed in the caller's thread: for finding out, not for every day."""
-
-    def __init__(self, file: Path, target: bytes, began: float, preset: int = QUICK) -> None:
-        self._began = began
-        self._file = lzma.open(file, "wb", preset=preset)  # noqa: SIM115 - closed by `close`
-        self._file.write(json.dumps({"target": target.decode("latin-1")}).encode() + b"\n")
-
-    def write(self, direction: Direction, data: bytes | memoryview, now: float) -> None:
-        self._file.write(_PIECE.pack(now - self._began, direction, len(data)))
-        self._file.write(data)
-
-    def close(self) -> None:
-        self._file.close()
 
 
 def read(file: Path) -> tuple[bytes, list[Piece]]:
@@ -58,10 +28,10 @@ def read(file: Path) -> tuple[bytes, list[Piece]]:
 def _pieces(recorded: lzma.LZMAFile) -> Iterator[Piece]:
     while True:
         try:
-            head = recorded.read(_PIECE.size)
-            if len(head) < _PIECE.size:
+            head = recorded.read(PIECE.size)
+            if len(head) < PIECE.size:
                 return
-            at, direction, length = _PIECE.unpack(head)
+            at, direction, length = PIECE.unpack(head)
             data = recorded.read(min(length, _LONGEST_PIECE))
         except (EOFError, lzma.LZMAError):
             return

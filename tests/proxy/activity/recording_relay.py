@@ -6,7 +6,7 @@ import re
 import time
 from pathlib import Path
 
-from tests.proxy.activity.recording import Direction, Recorder
+from codehub.proxy.activity.recording import Direction, Recorder
 from tests.relay import Relay
 
 _DROPPED = re.compile(rb"\r\n(?:connection|sec-websocket-extensions):[^\r]*", re.IGNORECASE)

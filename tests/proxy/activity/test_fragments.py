@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codehub.model.activity import Kind
+from codehub.proxy.activity.recording import Direction
 from codehub.proxy.activity.tunnel import listen
 from tests.proxy.activity.kept import feed, names, remasked, stream
-from tests.proxy.activity.recording import Direction, Piece
+from tests.proxy.activity.recording import Piece
 
 
 def cut(piece: Piece, *places: int) -> list[Piece]:

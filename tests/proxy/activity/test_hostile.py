@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from codehub.model.activity import Kind
 from codehub.proxy.activity.frames import Frames
+from codehub.proxy.activity.recording import Direction
 from codehub.proxy.activity.tunnel import Tunnel, listen
 from tests.proxy.activity.kept import feed, names, stream
-from tests.proxy.activity.recording import Direction, Piece
+from tests.proxy.activity.recording import Piece
 from tests.proxy.activity.wire import frame, message
 
 TARGETS = (

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.proxy.activity.recording import Direction, Piece, Recorder, read
+from codehub.proxy.activity.recording import Direction, Recorder
+from tests.proxy.activity.recording import Piece, read
 
 PIECES = [
     Piece(0.5, Direction.FROM_CLIENT, b"\x82\x80\x01\x02\x03\x04"),

@@ -14,7 +14,8 @@ from itertools import compress
 from pathlib import Path
 
 from codehub.proxy.activity import vscode
-from tests.proxy.activity.recording import Direction, Piece, Recorder, read
+from codehub.proxy.activity.recording import Direction, Recorder
+from tests.proxy.activity.recording import Piece, read
 from tests.proxy.activity.wire import NO_MASK, frames, masked_anew
 
 STREAMS = Path(__file__).parent / "streams"
