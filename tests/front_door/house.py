@@ -92,12 +92,10 @@ class Person:
         async with httpx.AsyncClient(base_url=self.house.url, trust_env=False, timeout=30) as client:
             return await client.request(method, f"/api/v1{path}", json=body, headers=self.bearer)
 
-    async def workspace(self, name: str = "garden", *, running: bool = True) -> UUID:
+    async def workspace(self, name: str = "garden", *, running: bool = True, template: str = "code-server") -> UUID:
         """A new one, at rest in what was wished."""
         wished = "RUNNING" if running else "STANDBY"
-        made = await self.call(
-            "POST", "/workspaces", {"name": name, "template": "code-server", "desired_state": wished}
-        )
+        made = await self.call("POST", "/workspaces", {"name": name, "template": template, "desired_state": wished})
         assert made.status_code == 201, made.text
         workspace_id = UUID(made.json()["id"])
         await self.until_phase(workspace_id, wished)

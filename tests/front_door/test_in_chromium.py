@@ -1,51 +1,24 @@
 """The front door in a real browser: its rules about origins, cookies and policies are the browser's, not ours."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from pathlib import Path
 from uuid import UUID
 
 import pytest
-from playwright.async_api import Page, async_playwright
 
+from tests.front_door.chromium import chromium, needs_chromium, open_workspace
 from tests.front_door.house import House, Person
 from tests.front_door.test_waking import desired
-from tests.web.api.people import PASSWORD
 
-CHROMIUM = Path("/usr/bin/chromium")
-OPTIONS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
-pytestmark = [
-    pytest.mark.skipif(not CHROMIUM.exists(), reason="needs the Debian package chromium"),
-    pytest.mark.timeout(300),
-]
+pytestmark = [needs_chromium, pytest.mark.timeout(300)]
 IDE = 'text="path":'
 HIDDEN = "Object.defineProperty(document, 'visibilityState', { get: () => window.isSeen ? 'visible' : 'hidden' })"
 SEEN = "window.isSeen = true; document.dispatchEvent(new Event('visibilitychange'))"
 
 
-@asynccontextmanager
-async def chromium() -> AsyncIterator[Page]:
-    """A new browser, in which nobody has complained in the end."""
-    async with async_playwright() as driver:
-        browser = await driver.chromium.launch(executable_path=str(CHROMIUM), args=list(OPTIONS))
-        try:
-            yield await browser.new_page()
-        finally:
-            await browser.close()
-
-
-async def open_workspace(page: Page, person: Person, address: str) -> None:
-    """Log in on the way, as somebody does who was given the address."""
-    await page.goto(address)
-    await page.fill("#login", person.user.login)
-    await page.fill("#password", PASSWORD)
-    await page.click("button")
-
-
 async def test_a_sleeping_workspace_turns_from_a_login_into_itself(codehub: House, eve: Person) -> None:
     shed = await eve.workspace("shed", running=False)
     origin = codehub.browser().origin(shed)
-    async with chromium() as page:
+    async with chromium() as browser:
+        page = await browser.new_page()
         complaints: list[str] = []
         page.on("console", lambda said: complaints.append(said.text) if "Content Security" in said.text else None)
         await open_workspace(page, eve, f"{origin}/folder?x=1")
@@ -60,7 +33,8 @@ async def test_a_sleeping_workspace_turns_from_a_login_into_itself(codehub: Hous
 async def test_a_tab_in_the_background_wakes_nothing_until_somebody_looks(codehub: House, eve: Person) -> None:
     shed = await eve.workspace("shed", running=False)
     origin = codehub.browser().origin(shed)
-    async with chromium() as page:
+    async with chromium() as browser:
+        page = await browser.new_page()
         await page.add_init_script(HIDDEN)
         await open_workspace(page, eve, f"{origin}/")
         await page.wait_for_selector("#waking")
@@ -106,7 +80,8 @@ async def test_a_page_of_a_workspace_gets_nowhere_with_its_visitors_rights(
 ) -> None:
     home = codehub.browser()
     refused: list[tuple[str, int]] = []
-    async with chromium() as page:
+    async with chromium() as browser:
+        page = await browser.new_page()
         await open_workspace(page, ada, f"{home.origin(kitchen)}/")
         await page.wait_for_selector(IDE)
         await page.goto(f"{home.origin(garden)}/")

@@ -1,5 +1,7 @@
 """Reaching what tests made on the engine, and leaving none of it behind."""
 
+from pathlib import Path
+
 import aiodocker
 import aiohttp
 from aiodocker.exceptions import DockerError
@@ -9,9 +11,9 @@ from codehub.runtimes.protocols import Instance
 from tests.runtimes.docker import tool_image
 
 
-async def clear(installation: str, host: str = tool_image.HOST) -> None:
-    """All that the installation has on the engine, and its rules on the host."""
-    runtime = DockerRuntime(installation, host)
+async def clear(installation: str, host: str = tool_image.HOST, homes_folder: Path | None = None) -> None:
+    """All that the installation has on the engine, its rules on the host, and its disks if it had a folder for them."""
+    runtime = DockerRuntime(installation, host, homes_folder=homes_folder)
     for instance in await runtime.instances.list():
         await runtime.instances.stop(instance.id, 0)
     for job in await runtime.jobs.list():

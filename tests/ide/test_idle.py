@@ -1,0 +1,205 @@
+"""Two minutes of idle time and real tabs: whoever is at work stays awake, an idle tab does not keep anything awake.
+
+Minutes long, so it takes part in campaigns only; `-s` shows when each workspace went to sleep:
+
+    CODEHUB_TEST_CAMPAIGN=1 pytest -s tests/ide/test_idle.py
+"""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+import pytest
+from playwright.async_api import Browser, BrowserContext, expect
+
+from codehub.images.tools import CODE_SERVER
+from tests.front_door.chromium import chromium, needs_chromium
+from tests.front_door.house import Person
+from tests.ide.browser import new_visitor
+from tests.ide.house import IdeHouse, ide_house, require_image
+from tests.ide.vscode import VsCode
+from tests.job.campaign import LARGE
+
+pytestmark = [
+    needs_chromium,
+    pytest.mark.skipif(not LARGE, reason="takes ten minutes each; CODEHUB_TEST_CAMPAIGN=1"),
+    pytest.mark.timeout(2400),
+]
+IDLE_SECONDS = 120
+LEFT_ALONE_SECONDS = 360
+WATCHED_SECONDS = 45
+"""How long is looked whether something wakes that should not."""
+SIDE_BY_SIDE = 5
+LAST_SEEN = """
+    SELECT coalesce(last_activity, 'nothing') || ' ' || to_char(last_access_at, 'HH24:MI:SS')
+    FROM workspaces WHERE id = $1
+"""
+HIDDEN = "Object.defineProperty(document, 'visibilityState', { get: () => window.isSeen ? 'visible' : 'hidden' })"
+SEEN = "window.isSeen = true; document.dispatchEvent(new Event('visibilitychange'))"
+
+
+@pytest.fixture(scope="module")
+def drowsy(postgres_url: str, migrated_template: str, redis_url: str) -> Iterator[IdeHouse]:
+    """Everything as it is by default, but for the idle time."""
+    asyncio.run(require_image(CODE_SERVER))
+    idle_time = str(IDLE_SECONDS)
+    with ide_house(postgres_url, migrated_template, redis_url, TTL_STANDBY_SECONDS=idle_time) as running:
+        yield running
+
+
+@dataclass
+class Desk:
+    """Somebody with a workspace and a browser of their own."""
+
+    house: IdeHouse
+    person: Person
+    workspace_id: UUID
+    context: BrowserContext
+    name: str
+    began: float = 0
+    """When something was left alone."""
+
+    async def window(self) -> VsCode:
+        code = VsCode(await self.context.new_page())
+        await code.open(self.person, self.house.address(self.workspace_id))
+        return code
+
+    def say(self, what: str) -> None:
+        print(f"{time.strftime('%H:%M:%S')} {self.name}: {what}", flush=True)  # noqa: T201 (figures of a campaign)
+
+    def since(self) -> float:
+        return time.monotonic() - self.began
+
+    async def phase(self) -> str:
+        found: str = await self.house.codehub.fetchval("SELECT phase FROM workspaces WHERE id = $1", self.workspace_id)
+        return found
+
+    async def last_seen(self) -> str:
+        found: str = await self.house.codehub.fetchval(LAST_SEEN, self.workspace_id)
+        return found
+
+    async def until_asleep(self) -> None:
+        seen = ""
+        while await self.phase() != "STANDBY":
+            if seen != (seen := await self.last_seen()):
+                self.say(f"{self.since():.0f} s: {seen}")
+            assert self.since() < LEFT_ALONE_SECONDS, f"{self.name} is awake: {seen}"
+            await asyncio.sleep(1)
+        self.say(f"asleep after {self.since():.0f} s")
+
+    async def stays(self, phase: str, seconds: float) -> None:
+        self.began = time.monotonic()
+        while self.since() < seconds:
+            assert await self.phase() == phase, f"{self.name} after {self.since():.0f} s: {await self.last_seen()}"
+            await asyncio.sleep(1)
+
+
+async def sit_down(house: IdeHouse, person: Person, name: str, browser: Browser) -> Desk:
+    workspace_id = await person.workspace(name)
+    home = house.home(workspace_id)
+    await home.run("printf 'const garden = { apples: 1 };\\n' > garden.js; printf '# Garden\\n' > notes.md")
+    return Desk(house, person, workspace_id, await new_visitor(browser), name)
+
+
+async def work_and_leave(desk: Desk) -> None:
+    """Two windows have used the folder; in the one that is left, a file was saved and another one was not."""
+    for window in [await desk.window(), await desk.window()]:
+        await window.page.close()
+    code = await desk.window()
+    await code.open_file("garden.js")
+    await code.type_at_the_end("// plums")
+    await code.save()
+    await code.open_file("notes.md")
+    await code.type_at_the_end("pears")
+    await desk.house.home(desk.workspace_id).until_prints("tail -1 garden.js", "// plums")
+    await expect(code.page.locator(".part.auxiliarybar")).to_be_visible()  # where the chat is
+    desk.began = time.monotonic()
+    desk.say("left alone")
+
+
+async def sleep_and_wake(desk: Desk) -> None:
+    await desk.until_asleep()
+    await desk.stays("STANDBY", WATCHED_SECONDS)
+    desk.say("its tab has not woken it")
+    for page in desk.context.pages:
+        await page.close()
+    page = VsCode(await desk.context.new_page()).page
+    await page.add_init_script(HIDDEN)
+    await page.goto(desk.house.address(desk.workspace_id))
+    await page.wait_for_selector("#waking")
+    await desk.stays("STANDBY", WATCHED_SECONDS)
+    desk.say("a tab in the background has not woken it")
+    began = time.monotonic()
+    await page.evaluate(SEEN)
+    await page.wait_for_selector(".explorer-viewlet")
+    for name in ("garden.js", "notes.md"):
+        await expect(page.locator(".tab", has_text=name)).to_be_visible()
+    await expect(page.locator(".view-lines", has_text="pears")).to_be_visible()
+    assert await desk.house.home(desk.workspace_id).run("tail -1 garden.js") == "// plums"
+    desk.say(f"woken by looking at it, all as it was, after {time.monotonic() - began:.0f} s")
+
+
+@pytest.mark.parametrize("turn", [1, 2])
+async def test_an_idle_tab_lets_its_workspace_sleep_and_wakes_it_when_it_is_looked_at(
+    drowsy: IdeHouse, turn: int
+) -> None:
+    person = await drowsy.person()
+    async with chromium() as browser, asyncio.TaskGroup() as group:
+        for number in range(SIDE_BY_SIDE):
+            desk = await sit_down(drowsy, person, f"idle-{turn}-{number}", browser)
+            await work_and_leave(desk)
+            group.create_task(sleep_and_wake(desk))
+
+
+async def type_now_and_then(desk: Desk, code: VsCode) -> None:
+    await code.open_file("notes.md")
+    async with asyncio.timeout(2 * LEFT_ALONE_SECONDS):
+        began = time.monotonic()
+        while time.monotonic() - began < LEFT_ALONE_SECONDS:
+            await code.type_at_the_end("plum ")
+            await desk.stays("RUNNING", 25)
+    desk.say(f"awake after {LEFT_ALONE_SECONDS} s of typing every 25 s; last {await desk.last_seen()}")
+
+
+async def wait_with_a_hold(desk: Desk, code: VsCode) -> None:
+    await code.open_terminal()
+    held = await desk.person.call(
+        "POST", f"/workspaces/{desk.workspace_id}/holds", {"reason": "a silent build", "seconds": 330}
+    )
+    assert held.status_code == 201, held.text
+    await code.in_terminal("sleep 300; echo ready > ready")
+    await desk.stays("RUNNING", 315)
+    await desk.house.home(desk.workspace_id).until_prints("cat ready", "ready")
+    desk.say(f"awake after sleep 300 with a hold; last {await desk.last_seen()}")
+
+
+async def print_now_and_then(desk: Desk, code: VsCode) -> None:
+    await code.open_terminal()
+    await code.in_terminal("for i in $(seq 60); do sleep $((RANDOM % 20 + 10)); echo apple $i; done")
+    await desk.stays("RUNNING", LEFT_ALONE_SECONDS)
+    desk.say(f"awake after {LEFT_ALONE_SECONDS} s of a terminal that prints; last {await desk.last_seen()}")
+
+
+async def print_like_a_clock(desk: Desk, code: VsCode) -> None:
+    await code.open_terminal()
+    await code.in_terminal("while sleep 10; do echo plum; done")
+    await desk.stays("RUNNING", LEFT_ALONE_SECONDS)
+    desk.say(f"awake after {LEFT_ALONE_SECONDS} s of a terminal that prints each 10 s; last {await desk.last_seen()}")
+
+
+WORK = {
+    "types": type_now_and_then,
+    "holds": wait_with_a_hold,
+    "prints": print_now_and_then,
+    "prints-regularly": print_like_a_clock,
+}
+
+
+async def test_whoever_works_stays_awake(drowsy: IdeHouse) -> None:
+    person = await drowsy.person()
+    async with chromium() as browser, asyncio.TaskGroup() as group:
+        for name, work in WORK.items():
+            desk = await sit_down(drowsy, person, name, browser)
+            group.create_task(work(desk, await desk.window()))
