@@ -1,18 +1,19 @@
-"""The first page, errors, and the headers that everything carries."""
+"""The page that tells how each part does, errors, and the headers that everything carries."""
 
 import httpx
 import pytest
+from starlette.requests import Request
 
 from codehub.settings import Settings
 from codehub.telemetry.health import Check
 from codehub.web.app import Dependencies, create_app
 from codehub.web.health import Report
-from codehub.web.home import page
+from codehub.web.pages.render import form_page
 from tests.web.switch import Switch
 
 
-async def test_the_first_page_tells_what_runs(client: httpx.AsyncClient) -> None:
-    answer = await client.get("/")
+async def test_the_status_page_tells_what_runs(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/status")
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert "every part of it answers" in answer.text
@@ -20,15 +21,27 @@ async def test_the_first_page_tells_what_runs(client: httpx.AsyncClient) -> None
         assert f'<tr class="ok"><th scope="row">{part}</th>' in answer.text
 
 
-async def test_the_first_page_is_there_without_the_database(client: httpx.AsyncClient, database_switch: Switch) -> None:
+async def test_the_status_page_is_there_without_the_database(
+    client: httpx.AsyncClient, database_switch: Switch
+) -> None:
     await database_switch.close()
-    answer = await client.get("/")
+    answer = await client.get("/status", headers={"Accept-Language": "ko"})
     assert answer.status_code == 200
-    assert "until its database can be used" in answer.text
+    assert "데이터베이스를 쓸 수 있을 때까지" in answer.text
+
+
+async def test_without_the_database_the_first_page_says_so_and_leads_to_the_status(
+    client: httpx.AsyncClient, database_switch: Switch
+) -> None:
+    await database_switch.close()
+    answer = await client.get("/", headers={"Accept": "text/html", "Cookie": "codehub=somebody"})
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+    assert 'href="/status"' in answer.text
+    assert "try again in a moment" in answer.text
 
 
 async def test_the_page_needs_nothing_that_its_policy_forbids(client: httpx.AsyncClient) -> None:
-    answer = await client.get("/")
+    answer = await client.get("/status")
     assert "default-src 'none'; style-src 'self'" in answer.headers["content-security-policy"]
     assert "<script" not in answer.text
     assert "style=" not in answer.text
@@ -36,9 +49,32 @@ async def test_the_page_needs_nothing_that_its_policy_forbids(client: httpx.Asyn
 
 
 def test_what_a_service_answers_cannot_become_markup() -> None:
-    html = page(Report((Check("database", ok=False, latency_ms=1, detail="<script>alert(1)</script>"),)))
+    report = Report((Check("database", ok=False, latency_ms=1, detail="<script>alert(1)</script>"),))
+    request = Request({"type": "http", "method": "GET", "path": "/status", "query_string": b"", "headers": []})
+    html = bytes(form_page(request, "status.html", report=report).body).decode()
     assert "<script>" not in html
     assert "&lt;script&gt;" in html
+
+
+@pytest.mark.parametrize(("path", "status"), [("/nowhere", 404), ("/workspaces/x/fork", 422), ("/broken", 500)])
+async def test_a_person_gets_a_page_in_their_language_for_what_goes_wrong(
+    settings: Settings, unused_dependencies: Dependencies, path: str, status: int
+) -> None:
+    app = create_app(settings, unused_dependencies)
+
+    @app.get("/broken")
+    async def broken() -> None:
+        raise RuntimeError("hunter2")
+
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://codehub.test") as client:
+        said = {"Accept": "text/html", "Accept-Language": "fr, ko-KR;q=0.8, en;q=0.5"}
+        answer = await client.get(path, headers=said)
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
+    assert '<html lang="ko"' in answer.text
+    assert "모든 워크스페이스" in answer.text
+    assert "hunter2" not in answer.text
+    assert "script-src" not in answer.headers["content-security-policy"]
 
 
 @pytest.mark.parametrize("path", ["/", "/healthz", "/readyz", "/static/style.css", "/nowhere"])

@@ -4,6 +4,7 @@ here."""
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -33,10 +34,24 @@ class Position:
     id: UUID
 
 
+class Order(StrEnum):
+    NEWEST = "newest"
+    NAME = "name"
+    USED = "used"
+
+
+_ORDERS = {
+    Order.NEWEST: "workspaces.created_at DESC, workspaces.id DESC",
+    Order.NAME: "lower(workspaces.name), workspaces.id",
+    Order.USED: "workspaces.last_access_at DESC NULLS LAST, workspaces.id DESC",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which workspaces, newest first. What is empty or None does not narrow."""
+    """Which workspaces, in which order. What is empty or None does not narrow."""
 
+    ids: Sequence[UUID] = ()
     owner_user_id: UUID | None = None
     phases: Sequence[Phase] = ()
     desired: Sequence[Desired] = ()
@@ -47,6 +62,9 @@ class Wanted:
     deleted: bool = False
     """Those that were deleted instead of the living ones."""
     after: Position | None = None
+    """Of the newest first."""
+    order: Order = Order.NEWEST
+    skip: int = 0
     limit: int = 50
 
 
@@ -66,13 +84,28 @@ async def page(reads: Reads, wanted: Wanted) -> list[ShownWorkspace]:
     conditions = _conditions(wanted)
     statement = (
         f"{SHOWN_SQL} WHERE {' AND '.join(conditions.texts)} "
-        f"ORDER BY workspaces.created_at DESC, workspaces.id DESC LIMIT ${len(conditions.arguments) + 1}"
+        f"ORDER BY {_ORDERS[wanted.order]} LIMIT ${len(conditions.arguments) + 1}"
     )
+    if wanted.skip:
+        statement += f" OFFSET {wanted.skip:d}"
     return [to_shown(row) for row in await reads.fetch(statement, *conditions.arguments, wanted.limit)]
+
+
+async def counts(reads: Reads, wanted: Wanted) -> dict[Phase, int]:
+    """How many of those that are wanted are in each phase."""
+    conditions = _conditions(wanted)
+    statement = (
+        "SELECT workspaces.phase, count(*) AS many FROM workspaces "  # noqa: S608 (arguments stay arguments)
+        "LEFT JOIN templates ON templates.id = workspaces.template_id "
+        f"WHERE {' AND '.join(conditions.texts)} GROUP BY workspaces.phase"
+    )
+    return {Phase(row["phase"]): row["many"] for row in await reads.fetch(statement, *conditions.arguments)}
 
 
 def _conditions(wanted: Wanted) -> _Conditions:
     conditions = _Conditions([f"workspaces.deleted_at IS {'NOT NULL' if wanted.deleted else 'NULL'}"])
+    if wanted.ids:
+        conditions.add("workspaces.id = ANY ({}::uuid[])", list(wanted.ids))
     if wanted.owner_user_id is not None:
         conditions.add("workspaces.owner_user_id = {}", wanted.owner_user_id)
     if wanted.phases:

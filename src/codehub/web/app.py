@@ -20,7 +20,7 @@ from codehub.settings import Settings
 from codehub.settings.groups import CodehubConfig
 from codehub.telemetry.health import check_archive_store, check_database, check_redis
 from codehub.telemetry.readings import CoordinatorReadings, DatabaseReadings
-from codehub.web import health, home, metrics, problems
+from codehub.web import health, metrics, problems
 from codehub.web.api import routes as api
 from codehub.web.application import Application
 from codehub.web.body_limit import BodyLimit
@@ -28,13 +28,32 @@ from codehub.web.drain import Drain
 from codehub.web.front_door import BehindFrontDoor
 from codehub.web.hosts import KnownHosts
 from codehub.web.inside.app import create_inside, open_inside
-from codehub.web.pages import choices, cli_login, in_place, login, opening
+from codehub.web.pages import (
+    account,
+    actions,
+    choices,
+    cli_login,
+    create,
+    dashboard,
+    fragments,
+    in_place,
+    login,
+    opening,
+    reading,
+    status,
+)
+from codehub.web.pages.problem import problem_page
 from codehub.web.parts import opened
 from codehub.web.process import Process
 from codehub.web.short_way import ShortWay
 
 # With parts that codehub can do without for a while: waiting longer would make whoever asks give up on all of it.
 PATIENCE_SECONDS = 1.0
+
+PAGES = (
+    *(dashboard, fragments, actions, create, account, reading),
+    *(login, cli_login, opening, choices, in_place),
+)
 
 STATIC = Path(__file__).parent / "static"
 
@@ -95,13 +114,12 @@ def create_app(
         lifespan=lifespan,
     )
     app.state.inside = create_inside(process)
-    problems.install(app)
+    problems.install(app, problem_page)
     api.install(app)
     app.include_router(health.routes(readiness))
     app.include_router(metrics.routes(process.metrics.registry, process.siblings, settings.metrics.token))
-    app.include_router(home.routes(readiness))
-    app.include_router(login.router)
-    for page in (cli_login, opening, choices, in_place):
+    app.include_router(status.routes(readiness))
+    for page in PAGES:
         app.include_router(page.router)
     if coordinators is not None:
         process.metrics.registry.register(CoordinatorReadings(lambda: coordinators.reports))

@@ -1,11 +1,11 @@
 """Errors as problem documents (RFC 9457), each with a stable `code` that programs can rely on."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from codehub.store.away import FOREIGN, is_away
@@ -91,34 +91,60 @@ class ServiceAway(Refused):
 def refusal(error: Exception) -> JSONResponse:
     """The document for what was refused, or for a database that is away. Any other error is a mistake of ours, and is
     raised again."""
-    if not isinstance(error, Refused):
-        if not is_away(error):
-            raise error
-        error = ServiceAway("The database does not answer at the moment; try again.")
-    return problem(error.status, code=error.code, detail=error.detail, headers=error.headers, **error.more)
+    refused = _refused(error)
+    return problem(refused.status, code=refused.code, detail=refused.detail, headers=refused.headers, **refused.more)
 
 
-def install(app: FastAPI) -> None:
-    """Answer every error of the application, its own mistakes included, with a problem document."""
+def _refused(error: Exception) -> Refused:
+    if isinstance(error, Refused):
+        return error
+    if not is_away(error):
+        raise error
+    return ServiceAway("The database does not answer at the moment; try again.")
 
-    async def answered(_request: Request, error: Exception) -> JSONResponse:
-        return refusal(error)
 
-    async def refused(_request: Request, error: Exception) -> JSONResponse:
+class Plain(Refused):
+    """What the framework refuses, or a mistake of ours, in the same form as the rest."""
+
+    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(detail, headers=headers)
+        self.status = status
+        self.code = _code(HTTPStatus(status).phrase)
+
+
+PageFor = Callable[[Request, Refused], Response | None]
+"""The page for a refusal, where a person asked for one; None for whoever reads documents."""
+
+
+def documents_only(_request: Request, _refused: Refused) -> Response | None:
+    return None
+
+
+def install(app: FastAPI, page_for: PageFor = documents_only) -> None:
+    """Answer every error of the application, its own mistakes included, with a page or a problem document."""
+
+    async def answered(request: Request, error: Exception) -> Response:
+        return page_for(request, _refused(error)) or refusal(error)
+
+    async def refused(request: Request, error: Exception) -> Response:
         if not isinstance(error, HTTPException):
             raise error
-        return problem(error.status_code, detail=str(error.detail), headers=error.headers)
+        plain = Plain(error.status_code, str(error.detail), error.headers)
+        return page_for(request, plain) or refusal(plain)
 
-    async def invalid(request: Request, error: Exception) -> JSONResponse:
+    async def invalid(request: Request, error: Exception) -> Response:
         if not isinstance(error, RequestValidationError):
             raise error
+        if (page := page_for(request, Plain(422, "The request is not valid."))) is not None:
+            return page
         if not _is_json(request) and any(mistake["loc"] == ("body",) for mistake in error.errors()):
             return problem(415, code="not_json", detail="Send the body as JSON, with Content-Type: application/json.")
         mistakes = [{"at": ".".join(map(str, mistake["loc"])), "message": mistake["msg"]} for mistake in error.errors()]
         return problem(422, code="invalid_request", detail="The request is not valid.", errors=mistakes)
 
-    async def failed(_request: Request, _error: Exception) -> JSONResponse:
-        return problem(500, detail="Something went wrong here, and was written to the log.")
+    async def failed(request: Request, _error: Exception) -> Response:
+        plain = Plain(500, "Something went wrong here, and was written to the log.")
+        return page_for(request, plain) or refusal(plain)
 
     for kind in (Refused, *FOREIGN):
         app.add_exception_handler(kind, answered)

@@ -11,8 +11,10 @@ from codehub.model.shown import ShownWorkspace
 from codehub.model.states import Desired
 from codehub.model.workspace import RequestKind
 from codehub.store.listing import one
+from codehub.web.api.workspace_problems import NoSuchWorkspace
 from codehub.web.pages.login import login_address
-from codehub.web.pages.opening import no_such_workspace
+from codehub.web.pages.reading import reading
+from codehub.web.pages.refusing import said
 from codehub.web.pages.render import form_page
 from codehub.web.parts import parts_of
 from codehub.web.problems import NotLoggedIn, Refused
@@ -81,14 +83,16 @@ async def _shown(
     workspace = await one(parts.reads, workspace_id, caller.user_id)
     other: ShownWorkspace | None = await one(parts.reads, other_id, caller.user_id) if other_id is not None else None
     if workspace is None or (other_id is not None and other is None):
-        return no_such_workspace()
+        raise NoSuchWorkspace
+    language = reading(request, caller.locale).language
     return form_page(
+        request,
         template,
         refusal.status if refusal is not None else 200,
+        caller=caller,
         also_to=parts.origins.of(workspace_id),
         workspace=workspace,
         other=other,
-        trouble=refusal.detail if refusal is not None else "",
-        csrf_token=parts.callers.csrf_token_of(request),
+        trouble=said(refusal, language) if refusal is not None else "",
         address=parts.origins.address(workspace_id),
     )

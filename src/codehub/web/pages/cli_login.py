@@ -34,13 +34,6 @@ from codehub.web.tokens import allowed
 
 router = APIRouter(include_in_schema=False)
 
-MAY = {
-    Scope.HOLD: "keep your workspaces awake, and nothing else",
-    Scope.READ: "see your workspaces",
-    Scope.WORKSPACES: "see, make, change and delete your workspaces",
-    Scope.ADMIN: "do everything that you may do as an administrator",
-}
-
 
 class Asked(Body):
     """What a command line asks for. Only to this machine is anything sent back: there is no other address to give."""
@@ -77,15 +70,8 @@ async def show_cli_login(request: Request, asked: Annotated[Asked, Query()]) -> 
     except NotLoggedIn:
         return RedirectResponse(login_address(f"/cli-login?{urlencode(asked.model_dump(mode='json'))}"), 303)
     allowed(frozenset({asked.scope}), caller.role)
-    return form_page(
-        "cli_login.html",
-        also_to=asked.loopback,
-        asked=asked,
-        fields=asked.model_dump(mode="json"),
-        login=caller.login,
-        may=MAY[asked.scope],
-        csrf_token=callers.csrf_token_of(request),
-    )
+    fields = asked.model_dump(mode="json")
+    return form_page(request, "cli_login.html", caller=caller, also_to=asked.loopback, asked=asked, fields=fields)
 
 
 @router.post("/cli-login")

@@ -3,6 +3,7 @@
 What can be done on them is to wake this one workspace. Everything else is a link to our own origin, where a person is
 asked (contract 13)."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
@@ -17,8 +18,10 @@ from codehub.store.listing import one
 from codehub.store.routes import routes_of
 from codehub.web.front_door import Visited, Visitor
 from codehub.web.long_answers import LongAnswer
+from codehub.web.pages.reading import reading
 from codehub.web.pages.render import page_in_place
 from codehub.web.pages.state import StateStream, state_of
+from codehub.web.pages.telling import Telling
 from codehub.web.parts import parts_of
 from codehub.web.problems import RETRY_AFTER_SECONDS, Refused
 from codehub.web.wishing import Wishing, limits_of
@@ -35,7 +38,7 @@ async def page(request: Request, visitor: Visitor) -> Response:
     workspace = found.workspace if found is not None else None
     shown = await one(parts.reads, visitor.workspace_id, visitor.caller.user_id)
     if shown is None or workspace is None:
-        return _rendered(request, visitor, "not_found.html", 404)
+        return _rendered(request, visitor, "missing.html", 404)
     reached = await _limit(request, workspace)
     answer = route(workspace, Visit.NAVIGATION, reached is not None)
     match answer:
@@ -44,12 +47,12 @@ async def page(request: Request, visitor: Visitor) -> Response:
         case Forward() | Answer.WAKING_PAGE | Answer.UNAVAILABLE:
             return await _waking(request, visitor, shown)
         case Answer.ERROR_PAGE:
-            state = await state_of(parts, shown)
+            state = await state_of(parts, shown, _told(request, visitor))
             return _rendered(request, visitor, "error.html", 503, shown=shown, state=state)
         case Answer.LIMIT_PAGE:
             return _rendered(request, visitor, "limit.html", 502, shown=shown, reached=reached)
         case Answer.NOT_FOUND:
-            return _rendered(request, visitor, "not_found.html", 404)
+            return _rendered(request, visitor, "missing.html", 404)
 
 
 @router.get("/clock")
@@ -58,14 +61,16 @@ async def clock(request: Request, visitor: Visitor) -> Response:
     parts = parts_of(request)
     shown = await one(parts.reads, visitor.workspace_id, visitor.caller.user_id)
     if shown is None:
-        return _rendered(request, visitor, "not_found.html", 404)
-    return _rendered(request, visitor, "clock.html", 200, shown=shown, state=await state_of(parts, shown))
+        return _rendered(request, visitor, "missing.html", 404)
+    return _rendered(
+        request, visitor, "clock.html", 200, shown=shown, state=await state_of(parts, shown, _told(request, visitor))
+    )
 
 
 @router.get("/events", response_class=LongAnswer)
 async def events(request: Request, visitor: Visitor) -> LongAnswer:
     """What becomes of it, until it runs or cannot."""
-    return LongAnswer(StateStream(parts_of(request), visitor))
+    return LongAnswer(StateStream(parts_of(request), visitor, partial(_told, request, visitor)))
 
 
 @router.post("/wake")
@@ -84,7 +89,7 @@ async def wake(request: Request, visitor: Visitor, to: Annotated[str, Form()] = 
 
 
 async def _waking(request: Request, visitor: Visited, shown: ShownWorkspace) -> Response:
-    state = await state_of(parts_of(request), shown)
+    state = await state_of(parts_of(request), shown, _told(request, visitor))
     return _rendered(request, visitor, "waking.html", 503, RETRY, shown=shown, state=state)
 
 
@@ -94,6 +99,10 @@ async def _limit(request: Request, workspace: Workspace) -> LimitReached | None:
         return None
     async with parts_of(request).writes.connect() as connection:
         return await would_be_refused(connection, workspace.id, workspace.owner_user_id, limits_of(request))
+
+
+def _told(request: Request, visitor: Visited) -> Telling:
+    return reading(request, visitor.caller.locale).telling
 
 
 def _rendered(
@@ -106,6 +115,8 @@ def _rendered(
 ) -> Response:
     origins = parts_of(request).origins
     return page_in_place(
+        request,
+        visitor.caller.locale,
         template,
         status,
         headers or {},

@@ -10,7 +10,10 @@ from starlette.responses import RedirectResponse, Response
 
 from codehub.web import logins
 from codehub.web.account_problems import AccountDisabled, TooManyAttempts, WrongCredentials
+from codehub.web.api import auth
 from codehub.web.api.schemas.texts import PRINTABLE
+from codehub.web.pages.reading import local, reading
+from codehub.web.pages.refusing import said
 from codehub.web.pages.render import form_page
 from codehub.web.parts import parts_of
 from codehub.web.problems import NotLoggedIn
@@ -25,7 +28,9 @@ async def show_login(request: Request, next: str = "/") -> Response:  # noqa: A0
     try:
         await parts_of(request).callers.identify(request)
     except NotLoggedIn:
-        return form_page("login.html", also_to=_leads_to(request, next), login="", trouble="", next=local(next))
+        return form_page(
+            request, "login.html", also_to=_leads_to(request, next), login="", trouble="", next=local(next)
+        )
     return RedirectResponse(local(next), 303)
 
 
@@ -41,13 +46,26 @@ async def send_login(
     try:
         logged_in = await logins.log_in(request, login, password)
     except (WrongCredentials, AccountDisabled, TooManyAttempts) as refusal:
-        said = {"login": login, "trouble": refusal.detail, "next": local(next)}
-        page = form_page("login.html", refusal.status, also_to=_leads_to(request, next), **said)
+        trouble = said(refusal, reading(request).language)
+        page = _page(request, next, refusal.status, login, trouble)
         page.headers.update(refusal.headers or {})
         return page
     response = RedirectResponse(local(next), 303)
     logged_in.put_into(response, parts)
     return response
+
+
+@router.post("/logout")
+async def log_out(request: Request, token: Annotated[str, Form(alias="csrf_token")]) -> Response:
+    caller = await parts_of(request).callers.identify_form(request, token)
+    response = RedirectResponse("/login", 303)
+    await auth.log_out(request, response, caller)
+    return response
+
+
+def _page(request: Request, following: str, status: int = 200, login: str = "", trouble: str = "") -> Response:
+    to = _leads_to(request, following)
+    return form_page(request, "login.html", status, also_to=to, login=login, trouble=trouble, next=local(following))
 
 
 def login_address(following: str) -> str:
@@ -59,9 +77,3 @@ def _leads_to(request: Request, following: str) -> str:
     """The origin that somebody goes on to who logs in to open a workspace."""
     found = _OPENS.match(following)
     return parts_of(request).origins.of(UUID(found[1])) if found is not None else ""
-
-
-def local(address: str) -> str:
-    """The address, if it is one of our own pages, else the first one: a link to our login must lead nowhere else."""
-    ours = address.startswith("/") and not address.startswith(("//", "/\\"))
-    return address if ours and address.isascii() and address.isprintable() else "/"

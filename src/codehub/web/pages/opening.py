@@ -16,8 +16,8 @@ from codehub.store.listing import one
 from codehub.store.routes import named
 from codehub.store.visits import PURPOSE
 from codehub.web.api.schemas.texts import Body
+from codehub.web.api.workspace_problems import NoSuchWorkspace
 from codehub.web.pages.login import login_address
-from codehub.web.pages.render import form_page
 from codehub.web.parts import parts_of
 from codehub.web.problems import NotLoggedIn
 
@@ -41,7 +41,7 @@ async def open_workspace(request: Request, workspace_id: UUID, entering: Annotat
     if caller is None:
         return RedirectResponse(login_address(f"/open/{workspace_id.hex}?{urlencode(entering.model_dump())}"), 303)
     if await one(parts.reads, workspace_id, caller.user_id) is None:
-        return no_such_workspace()
+        raise NoSuchWorkspace
     secret = secrets.token_urlsafe(32)
     detail = {
         "workspace_id": str(workspace_id),
@@ -71,12 +71,8 @@ async def lead_to_workspace(request: Request, workspace: str) -> Response:
             return RedirectResponse(login_address(f"{raw.decode('latin-1')}{query}"), 303)
         workspace_id = await named(parts.reads, caller.user_id, workspace)
     if workspace_id is None:
-        return no_such_workspace()
+        raise NoSuchWorkspace
     return RedirectResponse(f"{parts.origins.address(workspace_id)}{rest.decode('latin-1')}{query}", 302)
-
-
-def no_such_workspace() -> Response:
-    return form_page("not_found.html", 404)
 
 
 async def _person(request: Request) -> Caller | None:

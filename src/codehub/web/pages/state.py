@@ -1,6 +1,7 @@
 """What a waking page is told: how far one workspace is, and nothing else. A script of that workspace can read it."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,13 +10,14 @@ from starlette.responses import Response
 from starlette.types import Receive, Send
 
 from codehub.decide.explain import current, explain
-from codehub.model.shown import ShownWorkspace
+from codehub.model.shown import Live, ShownWorkspace
 from codehub.model.states import Desired, Operation, Phase
 from codehub.settings.idle_times import idle_policy
 from codehub.store.away import FOREIGN
 from codehub.store.listing import one
 from codehub.web.front_door import Visited
 from codehub.web.long_answers import reader_leaves
+from codehub.web.pages.telling import Telling
 from codehub.web.parts import Parts
 
 GATHER_SECONDS = 0.05
@@ -30,9 +32,10 @@ _HEAD = Response(
 _HEADERS = [(name, value) for name, value in _HEAD if name != b"content-length"]
 
 
-async def state_of(parts: Parts, shown: ShownWorkspace) -> dict[str, Any]:
+async def state_of(parts: Parts, shown: ShownWorkspace, told: Telling) -> dict[str, Any]:
+    """With all the words that the page shows, in its reader's language."""
     live = current(shown, (await parts.notes.about((shown,))).get(shown.id))
-    explanation = explain(shown, live, idle_policy(parts.settings))
+    explanation = explain(shown, live, idle_policy(parts.settings), told.wording())
     return {
         "phase": shown.phase,
         "summary": explanation.summary,
@@ -41,8 +44,18 @@ async def state_of(parts: Parts, shown: ShownWorkspace) -> dict[str, Any]:
         "is_over": shown.phase in {Phase.ERROR, Phase.DELETING, Phase.DELETED},
         "bytes": live.bytes if live is not None else None,
         "total": live.total if live is not None else None,
-        "eta": live.eta if live is not None else None,
+        "detail": moved(live, told) or told.language.say("place.turns"),
     }
+
+
+def moved(live: Live | None, told: Telling) -> str:
+    """How much of a home has been moved, where that is known."""
+    if live is None or live.bytes is None or not live.total:
+        return ""
+    sizes = {"done": told.size(live.bytes), "total": told.size(live.total)}
+    if live.eta is None:
+        return told.language.say("place.moved", **sizes)
+    return told.language.say("place.moved_with_rest", **sizes, left=told.lasting(live.eta))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +64,8 @@ class StateStream:
 
     parts: Parts
     visitor: Visited
+    told: Callable[[], Telling]
+    """How its reader is told something now."""
 
     async def __call__(self, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": list(_HEADERS)})
@@ -88,5 +103,5 @@ class StateStream:
             return b": the database is away\n\n", False
         if shown is None:
             return b'event: state\ndata: {"is_over":true}\n\n', True
-        state = await state_of(self.parts, shown)
+        state = await state_of(self.parts, shown, self.told())
         return b"event: state\ndata: %b\n\n" % orjson.dumps(state), bool(state["is_ready"] or state["is_over"])

@@ -29,20 +29,14 @@ async function wake() {
   }
 }
 
-function megabytes(bytes) {
-  return `${(bytes / 1e6).toFixed(bytes < 1e8 ? 1 : 0)} MB`;
-}
-
 function show(state) {
   summary.textContent = state.summary;
+  detail.textContent = state.detail;
   if (state.bytes !== null && state.total) {
     bar.max = state.total;
     bar.value = state.bytes;
-    const left = state.eta === null ? "" : `, about ${Math.ceil(state.eta)} s left`;
-    detail.textContent = `${megabytes(state.bytes)} of ${megabytes(state.total)}${left}`;
   } else {
     bar.removeAttribute("value");
-    detail.textContent = "This page turns into your workspace by itself.";
   }
 }
 

@@ -1,0 +1,43 @@
+// Links with `data-dialog` lead to a page that asks something. Its question is shown over this page instead.
+import { ask, parsed } from "./asking.js";
+import { failed } from "./toasts.js";
+
+const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("dialog"));
+
+document.addEventListener("click", async (event) => {
+  const target = /** @type {HTMLElement} */ (event.target);
+  if (target.closest("[data-close]") && isIn(target)) {
+    event.preventDefault();
+    close();
+  }
+  const link = /** @type {HTMLAnchorElement | null} */ (target.closest("a[data-dialog]"));
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  link.closest("details")?.removeAttribute("open");
+  try {
+    const content = parsed(await (await ask(link.href)).text()).querySelector("[data-dialog-content]");
+    if (content) show(content);
+    else location.assign(link.href);
+  } catch {
+    failed();
+  }
+});
+
+/** @param {Element} content */
+export function show(content) {
+  dialog.replaceChildren(document.adoptNode(content));
+  if (!dialog.open) dialog.showModal();
+  const first = dialog.querySelector("[aria-invalid], [autofocus]");
+  if (first) /** @type {HTMLElement} */ (first).focus();
+}
+
+export function close() {
+  dialog.close();
+}
+
+/** @param {Element} element */
+export function isIn(element) {
+  return dialog.contains(element);
+}
+
+dialog?.addEventListener("close", () => dialog.replaceChildren());

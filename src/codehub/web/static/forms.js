@@ -1,0 +1,73 @@
+// Forms with `data-send` are sent without leaving the page; what the server says of it becomes a toast, or comes back
+// into the dialogue as the same form with what is wrong.
+import { parsed, send } from "./asking.js";
+import { close, isIn, show } from "./dialogs.js";
+import { refresh } from "./live.js";
+import { failed, toast } from "./toasts.js";
+
+document.addEventListener("submit", (event) => {
+  const form = /** @type {HTMLFormElement} */ (event.target);
+  if (!("send" in form.dataset)) return;
+  event.preventDefault();
+  const submitter = /** @type {HTMLElement | null} */ (event.submitter);
+  if (form.dataset.undoSeconds) later(form, submitter);
+  else now(form, submitter);
+});
+
+/**
+ * @param {HTMLFormElement} form
+ * @param {HTMLElement | null} submitter
+ */
+async function now(form, submitter) {
+  const ids = new FormData(form).getAll("ids").map(String);
+  const cards = ids.map((id) => document.getElementById(`w-${id}`)).filter((card) => card !== null);
+  for (const card of cards) card.classList.add("sending");
+  form.closest(".toast")?.remove();
+  try {
+    const answer = await send(form, submitter);
+    const markup = await answer.text();
+    const again = parsed(markup).querySelector("[data-dialog-content]");
+    if (again && isIn(form)) show(again);
+    else if (answer.ok) {
+      if (isIn(form)) close();
+      toast(markup);
+    } else failed();
+  } catch {
+    failed();
+  }
+  for (const card of cards) card.classList.remove("sending");
+  refresh(ids);
+}
+
+/**
+ * Asked for only when the time to call it off is over. Whoever leaves the page before has not asked for it.
+ * @param {HTMLFormElement} form
+ * @param {HTMLElement | null} submitter
+ */
+function later(form, submitter) {
+  const told = form.parentElement?.querySelector("template")?.innerHTML ?? "";
+  const leaving = form.dataset.leaving ?? "";
+  const milliseconds = Number(form.dataset.undoSeconds) * 1000;
+  const shelf = /** @type {HTMLElement} */ (document.getElementById("toasts"));
+  const notice = /** @type {HTMLElement} */ (parsed(told).querySelector(".toast"));
+  if (isIn(form)) close();
+  document.getElementById(leaving)?.classList.add("leaving");
+  shelf.append(notice);
+  const timer = setTimeout(() => {
+    notice.remove();
+    now(form, submitter);
+  }, milliseconds);
+  notice.querySelector("[data-undo]")?.addEventListener("click", () => {
+    clearTimeout(timer);
+    notice.remove();
+    document.getElementById(leaving)?.classList.remove("leaving");
+  });
+}
+
+document.addEventListener("change", (event) => {
+  const box = /** @type {HTMLInputElement} */ (event.target);
+  if (!("selectPage" in box.dataset)) return;
+  for (const each of document.querySelectorAll("input[name=ids][form=bulk]")) {
+    /** @type {HTMLInputElement} */ (each).checked = box.checked;
+  }
+});

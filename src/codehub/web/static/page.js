@@ -1,0 +1,16 @@
+// What every page does for somebody who is logged in. Without it, links and forms do the same with whole pages.
+import "./dialogs.js";
+import "./forms.js";
+import "./menus.js";
+import { follow } from "./live.js";
+import { narrowAtOnce } from "./narrowing.js";
+
+// The server writes times in the reader's own time zone once it knows it.
+const zone = encodeURIComponent(Intl.DateTimeFormat().resolvedOptions().timeZone);
+document.cookie = `codehub-zone=${zone}; path=/; max-age=31536000; samesite=lax`;
+
+const list = document.querySelector("[data-live]");
+if (list) {
+  narrowAtOnce();
+  follow(list);
+}
