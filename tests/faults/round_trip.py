@@ -1,6 +1,6 @@
 """A home that goes to sleep and comes back, struck once in each step."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from uuid import UUID
 
 from codehub.model.states import Desired, Operation, Phase, Step
@@ -9,19 +9,15 @@ from tests.faults.sleepers import Sleepers
 from tests.job.campaign import LARGE
 
 WISHES = {Operation.ARCHIVING: Desired.ARCHIVED, Operation.RESTORING: Desired.STANDBY}
-STRUCK = {Step.ARCHIVE, Step.VERIFY, Step.RELEASE, Step.RESTORE}
-"""The steps in which store and engine are killed; the campaign does so in all of them."""
 
 
-def struck_in(operation: Operation) -> list[Step]:
-    return [step for step in steps_of(operation) if LARGE or step in STRUCK]
-
-
-async def there_and_back(place: Sleepers, strike: Callable[[], Awaitable[bool]]) -> None:
-    """Every file is there as it was in the end, and no person was needed."""
+async def there_and_back(place: Sleepers, strike: Callable[[], Awaitable[bool]], some: Collection[Step]) -> None:
+    """Every file is there as it was in the end, and no person was needed. The strike is in some steps; the campaign
+    strikes in all of them."""
     workspace_id, before = await place.furnished()
     for operation, wish in WISHES.items():
-        traps = place.lay_in_each(workspace_id, struck_in(operation), strike)
+        struck = [step for step in steps_of(operation) if LARGE or step in some]
+        traps = place.lay_in_each(workspace_id, struck, strike)
         await place.carried_out(workspace_id, wish)
         assert all(trap.struck.is_set() for trap in traps.values()), "nobody came this way"
     assert await place.tree(workspace_id) == before

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from codehub.model.states import Step
 from tests.faults.gate import to_engine
 from tests.faults.own_engine import IMAGE, own_engine
 from tests.faults.real_house import docker_house
@@ -36,4 +37,4 @@ async def test_an_engine_that_is_killed_at_any_step_is_waited_for(
             group.create_task(fall())  # not here: the gate falls with it
             return False
 
-        await there_and_back(place, strike)
+        await there_and_back(place, strike, {Step.ARCHIVE, Step.RELEASE, Step.RESTORE})

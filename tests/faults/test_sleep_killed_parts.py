@@ -10,11 +10,12 @@ from uuid import UUID, uuid4
 
 import pytest
 from aiodocker.exceptions import DockerError
+from sqlalchemy import text
 
 from codehub.archives.open import ensure_bucket, open_store
 from codehub.job.order import Kind
 from codehub.job.progress import Stage
-from codehub.model.states import Desired
+from codehub.model.states import Desired, Service, Step
 from codehub.runtimes.errors import NotFound
 from codehub.runtimes.protocols import JobState
 from codehub.stack import binaries
@@ -108,18 +109,32 @@ async def own_store(services_folder: Path, account: Account) -> AsyncIterator[Ow
 
 
 @pytest.mark.timeout(900)
-async def test_a_store_that_is_killed_at_any_step_is_waited_for(
+async def test_a_store_that_is_killed_is_waited_for_as_long_as_it_is_away(
     house: DockerHouse, docker_image: str, own_store: OwnService
 ) -> None:
     assert isinstance(own_store.service, SeaweedFS)
     await ensure_bucket(f"s3://{BUCKET}", **own_store.service.access)
     house.store = open_store(f"s3://{BUCKET}", **own_store.service.access)
     async with sleepers(house, docker_image) as place, asyncio.TaskGroup() as group:
-        house.replica()
+        report = house.replica().supervisor.reports
+
+        async def come_back(failed_before: int) -> None:
+            """When everybody has noticed, and nobody was blamed for it."""
+
+            async def is_noticed() -> bool | None:
+                return report["wc"].services.get(Service.ARCHIVE_STORE) is False or None
+
+            await until(is_noticed, JOBS_SECONDS)
+            assert await failed() == failed_before
+            await own_store.start()
+
+        async def failed() -> int:
+            async with house.pool.connect() as connection:
+                return int(await connection.scalar(text("SELECT sum(error_count) FROM workspaces")) or 0)
 
         async def strike() -> bool:
             own_store.kill()
-            group.create_task(own_store.start())
+            group.create_task(come_back(await failed()))
             return True
 
-        await there_and_back(place, strike)
+        await there_and_back(place, strike, {Step.VERIFY, Step.RESTORE})
