@@ -38,6 +38,13 @@ def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEv
     return {"uvloop": uvloop.new_event_loop}
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those that may take long begin first, so that none of them is what one worker does alone in the end."""
+    marks = [(item, item.get_closest_marker("timeout")) for item in items]
+    seconds = {item: mark.args[0] if mark is not None else 0 for item, mark in marks}
+    items.sort(key=lambda item: seconds[item], reverse=True)
+
+
 @pytest.fixture(scope="session")
 def account() -> Account:
     return service_account()
