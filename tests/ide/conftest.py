@@ -8,7 +8,7 @@ from codehub.images.tools import CODE_SERVER
 from tests.front_door.chromium import chromium
 from tests.front_door.house import Person
 from tests.ide.browser import new_visitor
-from tests.ide.house import IdeHouse, ide_house, require_image
+from tests.ide.house import IdeHouse, ide_house, in_campaigns, require_image
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +27,7 @@ def by_path(postgres_url: str, migrated_template: str, redis_url: str) -> Iterat
         yield running
 
 
-@pytest.fixture(params=["own_origins", "by_path"])
+@pytest.fixture(params=["own_origins", pytest.param("by_path", marks=in_campaigns)])
 def house(request: pytest.FixtureRequest) -> IdeHouse:
     found: IdeHouse = request.getfixturevalue(request.param)
     return found

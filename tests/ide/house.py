@@ -25,9 +25,11 @@ from tests.faults.real_house import new_installation
 from tests.folders import short_folder
 from tests.front_door.house import House, Person, house
 from tests.images.test_ide_images import inside
+from tests.job.campaign import LARGE
 from tests.runtimes.docker.tidy import clear
 from tests.runtimes.docker.tool_image import HOST
 
+in_campaigns = pytest.mark.skipif(not LARGE, reason="takes minutes; CODEHUB_TEST_CAMPAIGN=1")
 SHARED_HOST = "workspaces.localhost"
 SEEN_SECONDS = 60.0
 

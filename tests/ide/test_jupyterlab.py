@@ -8,9 +8,9 @@ from playwright.async_api import BrowserContext, Page, expect
 from codehub.images.tools import JUPYTERLAB
 from tests.front_door.chromium import needs_chromium, open_workspace
 from tests.front_door.house import Person
-from tests.ide.house import IdeHouse, require_image
+from tests.ide.house import IdeHouse, in_campaigns, require_image
 
-pytestmark = [needs_chromium, pytest.mark.timeout(600)]
+pytestmark = [needs_chromium, in_campaigns, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -8,11 +8,11 @@ from playwright.async_api import BrowserContext, WebSocket, expect
 
 from tests.front_door.chromium import needs_chromium
 from tests.front_door.house import House, Person
-from tests.ide.house import IdeHouse
+from tests.ide.house import IdeHouse, in_campaigns
 from tests.ide.vscode import VsCode
 from tests.stack.installation import COMMAND
 
-pytestmark = [needs_chromium, pytest.mark.timeout(600)]
+pytestmark = [needs_chromium, in_campaigns, pytest.mark.timeout(600)]
 RESTART_SECONDS = 180
 
 

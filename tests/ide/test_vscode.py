@@ -7,7 +7,7 @@ from playwright.async_api import BrowserContext, expect
 
 from tests.front_door.chromium import needs_chromium
 from tests.front_door.house import Person
-from tests.ide.house import Home, IdeHouse
+from tests.ide.house import Home, IdeHouse, in_campaigns
 from tests.ide.vscode import VsCode
 
 pytestmark = [needs_chromium, pytest.mark.timeout(600)]
@@ -34,9 +34,7 @@ async def test_editor_terminal_and_extensions_work_and_are_there_after_a_reload(
     await code.save()
     await home.until_prints("cat garden.js", "const garden = { apples: 1 };\n// plums and pears")
     await code.page.keyboard.type("garden.", delay=100)
-    suggested = code.page.locator(".suggest-widget .monaco-list-row", has_text="apples")
-    await expect(suggested).to_be_visible()  # by an extension, which runs in the workspace
-    await code.page.keyboard.press("Escape")
+    await code.until_suggested("apples")  # by an extension, which runs in the workspace
     await code.open_terminal()
     await code.in_terminal("export FRUIT=plums; echo $FRUIT > plums.txt")
     await home.until_prints("cat plums.txt", "plums")
@@ -47,6 +45,7 @@ async def test_editor_terminal_and_extensions_work_and_are_there_after_a_reload(
     assert code.refused == []
 
 
+@in_campaigns
 async def test_files_come_and_go(code: VsCode, home: Home, tmp_path: Path) -> None:
     sent = tmp_path / "basket.bin"
     sent.write_bytes(bytes(range(256)) * 20_000)
@@ -62,6 +61,7 @@ async def test_files_come_and_go(code: VsCode, home: Home, tmp_path: Path) -> No
     assert code.refused == []
 
 
+@in_campaigns
 async def test_a_page_within_the_page_is_shown(code: VsCode) -> None:
     await code.open_file("notes.md")
     await code.command("Markdown: Open Preview to the Side")

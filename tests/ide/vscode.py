@@ -66,6 +66,16 @@ class VsCode:
         await self.page.keyboard.press("Control+End")
         await self.page.keyboard.type(text, delay=TYPING_MILLISECONDS)
 
+    async def until_suggested(self, word: str) -> None:
+        """Asked for again until the language's extension has started."""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            found = self.page.locator(".suggest-widget .monaco-list-row", has_text=word).first
+            while not await found.is_visible():
+                await self.page.keyboard.press("Control+Space")
+                with contextlib.suppress(TooSlow):
+                    await found.wait_for(timeout=ASKED_AGAIN_MILLISECONDS)
+        await self.page.keyboard.press("Escape")
+
     async def save(self) -> None:
         await self.page.keyboard.press("Control+S")
 
