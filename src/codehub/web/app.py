@@ -7,10 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from pathlib import Path
 
 from fastapi import FastAPI
-from fastapi.staticfiles import StaticFiles
 from starlette.middleware import Middleware
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
@@ -46,6 +44,7 @@ from codehub.web.pages.problem import problem_page
 from codehub.web.parts import opened
 from codehub.web.process import Process
 from codehub.web.short_way import ShortWay
+from codehub.web.static_files import OurFiles
 
 # With parts that codehub can do without for a while: waiting longer would make whoever asks give up on all of it.
 PATIENCE_SECONDS = 1.0
@@ -54,8 +53,6 @@ PAGES = (
     *(dashboard, fragments, actions, create, account, reading),
     *(login, cli_login, opening, choices, in_place),
 )
-
-STATIC = Path(__file__).parent / "static"
 
 
 @dataclass(frozen=True)
@@ -124,7 +121,7 @@ def create_app(
     if coordinators is not None:
         process.metrics.registry.register(CoordinatorReadings(lambda: coordinators.reports))
         app.include_router(health.coordinator_routes(coordinators))
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.mount("/static", OurFiles(), name="static")
     return app
 
 

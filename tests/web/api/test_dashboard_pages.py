@@ -120,7 +120,7 @@ async def test_a_form_of_another_page_does_nothing(browser: httpx.AsyncClient, a
 async def test_the_script_of_a_page_gets_what_happened_with_its_undo(browser: httpx.AsyncClient, ada: Owner) -> None:
     made = await ada.create("garden", "RUNNING")
     sent = {"csrf_token": token(await browser.get("/")), "action": "stop", "ids": [made["id"]]}
-    answer = await browser.post("/workspaces/act", data=sent, headers={"X-Codehub-Fetch": "1"})
+    answer = await browser.post("/workspaces/act", data=sent, headers={"X-Requested-With": "fetch"})
     assert answer.status_code == 200
     assert "garden is stopped." in answer.text
     assert 'name="action" value="start"' in answer.text

@@ -26,8 +26,8 @@ THEMES = ("auto", "light", "dark")
 KEPT_SECONDS = 365 * 86400
 SHOWN_SECONDS = 60
 MOST_MESSAGES = 5
-FETCHED = "X-Codehub-Fetch"
-"""Sent by the script of our own pages, which shows what happened by itself."""
+FETCHED = "X-Requested-With"
+"""Sent by the script of our own pages, which shows what happened by itself. (The front door lets no X-Codehub-* in.)"""
 
 
 @dataclass(frozen=True, slots=True)
