@@ -24,7 +24,7 @@ from tests.coordinators.footsteps import Footsteps
 from tests.coordinators.house import until
 from tests.coordinators.test_gc_faults import kill_the_leader
 
-LEASE_SECONDS = 1.0
+LEASE_SECONDS = 2.0
 """So long each new leader waits before it removes anything."""
 ROUND_SECONDS = 240
 OUTSIDE = {"store": StoreUnreachable, "runtime": RuntimeAway}

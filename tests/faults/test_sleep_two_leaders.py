@@ -88,6 +88,7 @@ async def test_two_controllers_at_once_move_every_home_once(house: DockerHouse, 
             await was_never_in_error(place, workspace_id)
 
 
+@pytest.mark.timeout(900)
 async def test_a_job_that_another_removes_as_it_is_begun_is_begun_again(house: DockerHouse, docker_image: str) -> None:
     async with sleepers(house, docker_image) as place:
         house.replica()
