@@ -2,6 +2,7 @@
 
 Names below `localhost` are this machine, as in real ones; every connection goes to the front door."""
 
+import ssl
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -31,6 +32,8 @@ class Browser:
     headers: Mapping[str, str] = field(default_factory=dict)
     jar: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
     """By host and name: value and path."""
+    tls: ssl.SSLContext | None = None
+    """Whom it trusts, where it comes over TLS."""
 
     @property
     def home(self) -> str:
@@ -63,12 +66,14 @@ class Browser:
 
     async def send(self, method: str, url: str, headers: Mapping[str, str], **more: Any) -> httpx.Response:  # noqa: ANN401
         parts = urlsplit(url)
-        there = parts._replace(scheme="http", netloc=f"{self.address[0]}:{self.address[1]}").geturl()
+        scheme = "http" if self.tls is None else "https"
+        there = parts._replace(scheme=scheme, netloc=f"{self.address[0]}:{self.address[1]}").geturl()
         said = {**self.headers, **headers, "Host": parts.netloc}
         if cookies := self.cookies(url):
             said["Cookie"] = cookies
-        async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
-            answer = await client.request(method, there, headers=said, **more)
+        named = {"sni_hostname": parts.hostname}
+        async with httpx.AsyncClient(trust_env=False, timeout=30, verify=self.tls or True) as client:
+            answer = await client.request(method, there, headers=said, extensions=named, **more)
         self._keep(parts.hostname or "", answer)
         return answer
 
@@ -80,7 +85,8 @@ class Browser:
             said["Origin"] = origin or _origin(url)
         if cookies := self.cookies(url):
             said["Cookie"] = cookies
-        return open_websocket(self.address, f"{parts.path or '/'}?{parts.query}".rstrip("?"), said)
+        tls = (self.tls, parts.hostname or "") if self.tls is not None else None
+        return open_websocket(self.address, f"{parts.path or '/'}?{parts.query}".rstrip("?"), said, tls)
 
     def cookies(self, url: str) -> str:
         parts = urlsplit(url)

@@ -5,6 +5,7 @@ import contextlib
 import json
 import shutil
 import socket
+import ssl
 import subprocess
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -43,7 +44,13 @@ class House:
 
     @property
     def url(self) -> str:
-        return f"http://{self.address[0]}:{self.address[1]}"
+        return f"{'http' if self.tls is None else 'https'}://{self.address[0]}:{self.address[1]}"
+
+    @property
+    def tls(self) -> ssl.SSLContext | None:
+        """That trusts its certificate, where it has one."""
+        certificate = self.environment.get("PROXY_CERTIFICATE")
+        return ssl.create_default_context(cafile=certificate) if certificate is not None else None
 
     def part(self, name: str) -> dict[str, Any]:
         """What the supervisor says of one of its children."""
@@ -55,7 +62,7 @@ class House:
         said = self.environment
         public = said.get("CODEHUB_PUBLIC_URL", self.url)
         origins = Origins(public, said.get("PROXY_DOMAIN", "localhost"), said.get("PROXY_ORIGIN"))
-        return Browser(self.address, origins, headers)
+        return Browser(self.address, origins, headers, tls=self.tls)
 
     @contextlib.asynccontextmanager
     async def people(self) -> AsyncIterator[People]:
@@ -89,8 +96,11 @@ class Person:
 
     async def call(self, method: str, path: str, body: object = None) -> httpx.Response:
         """The API, as a program does."""
-        async with httpx.AsyncClient(base_url=self.house.url, trust_env=False, timeout=30) as client:
-            return await client.request(method, f"/api/v1{path}", json=body, headers=self.bearer)
+        house, named = self.house, {"sni_hostname": self.house.browser().origins.public_host}
+        async with httpx.AsyncClient(
+            base_url=house.url, trust_env=False, timeout=30, verify=house.tls or True
+        ) as client:
+            return await client.request(method, f"/api/v1{path}", json=body, headers=self.bearer, extensions=named)
 
     async def workspace(self, name: str = "garden", *, running: bool = True, template: str = "code-server") -> UUID:
         """A new one, at rest in what was wished."""
@@ -110,9 +120,9 @@ class Person:
 
         await until(reached, seconds)
 
-    async def log_in(self) -> Browser:
-        """In a new browser."""
-        browser = self.house.browser()
+    async def log_in(self, browser: Browser | None = None) -> Browser:
+        """In a new browser, or in this one."""
+        browser = browser or self.house.browser()
         sent = {"login": self.user.login, "password": PASSWORD}
         answer = await browser.post(f"{browser.home}/login", data=sent)
         assert answer.status_code == 303, answer.text

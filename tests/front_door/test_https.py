@@ -1,10 +1,14 @@
-"""Behind a proxy that terminates TLS: cookies that no other origin can set, and addresses that people use."""
+"""Over TLS, by a proxy in front or by its own certificate: cookies that no other origin can set, and addresses that
+people use."""
 
 import asyncio
+import ssl
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.certificates import make_certificate
 from tests.databases import create_database, drop_database
 from tests.faults.real_house import new_installation
 from tests.folders import short_folder
@@ -55,3 +59,42 @@ async def test_a_name_that_is_not_ours_gets_nothing(codehub: House) -> None:
     browser = codehub.browser()
     for host in ("evil.test", "dev.test.evil.test"):
         assert (await browser.send("GET", f"http://{host}/login", PERSON)).status_code == 421
+
+
+@pytest.fixture
+def with_certificate(postgres_url: str, migrated_template: str, redis_url: str, tmp_path: Path) -> Iterator[House]:
+    certificate = make_certificate(tmp_path / "certificate", "codehub.test", "*.dev.test")
+    files = {"PROXY_CERTIFICATE": str(certificate.file), "PROXY_KEY": str(certificate.key)}
+    told = {"CODEHUB_PUBLIC_URL": TOLD["CODEHUB_PUBLIC_URL"], "PROXY_DOMAIN": TOLD["PROXY_DOMAIN"], **files}
+    url = asyncio.run(create_database(postgres_url, migrated_template))
+    asyncio.run(new_installation(url))
+    with short_folder() as folder, house(url, redis_url, folder, 0, **told) as running:
+        yield running
+    asyncio.run(drop_database(postgres_url, url))
+
+
+async def test_with_a_certificate_of_its_own_it_needs_nobody_in_front(with_certificate: House) -> None:
+    ada = await with_certificate.person()
+    garden = await ada.workspace("garden")
+    browser = await ada.log_in()
+    origin = browser.origin(garden)
+    browser.headers = {"X-Forwarded-For": "198.51.100.7", "X-Forwarded-Proto": "http"}
+    told = dict((await browser.open(origin)).json()["headers"])
+    assert told["X-Forwarded-For"] == "127.0.0.1"
+    assert told["X-Forwarded-Proto"] == "https"
+    assert all(name.startswith("__Host-codehub") for host in browser.jar.values() for name in host)
+    async with browser.websocket(origin) as socket:
+        await socket.told()
+        await socket.say(b"hello")
+        assert await socket.hear() == b"hello"
+    reader, writer = await asyncio.open_connection(*with_certificate.address)
+    writer.write(b"GET /login HTTP/1.1\r\nHost: codehub.test\r\n\r\n")
+    assert b"200" not in await reader.read()  # nothing is told in clear
+    writer.close()
+    trusting = with_certificate.tls
+    assert trusting is not None
+    trusting.set_alpn_protocols(["h2", "http/1.1"])
+    _, secure = await asyncio.open_connection(*with_certificate.address, ssl=trusting, server_hostname="codehub.test")
+    chosen: ssl.SSLObject = secure.get_extra_info("ssl_object")
+    assert chosen.selected_alpn_protocol() == "http/1.1"
+    secure.close()

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import ssl
 import struct
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -54,8 +55,12 @@ class WebSocket:
 
 
 @asynccontextmanager
-async def open_websocket(address: tuple[str, int], target: str, headers: Mapping[str, str]) -> AsyncIterator[WebSocket]:
-    reader, writer = await asyncio.open_connection(*address)
+async def open_websocket(
+    address: tuple[str, int], target: str, headers: Mapping[str, str], tls: tuple[ssl.SSLContext, str] | None = None
+) -> AsyncIterator[WebSocket]:
+    """Over TLS: whom one trusts, and the name that is asked for."""
+    context, name = tls or (None, None)
+    reader, writer = await asyncio.open_connection(*address, ssl=context, server_hostname=name)
     lines = [f"GET {target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
     lines += ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"]
     lines += ["Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "", ""]
@@ -66,5 +71,5 @@ async def open_websocket(address: tuple[str, int], target: str, headers: Mapping
         yield WebSocket(int(head[9:12]), reader, writer)
     finally:
         writer.close()
-        with suppress(ConnectionError):
+        with suppress(ConnectionError, ssl.SSLError):
             await writer.wait_closed()
