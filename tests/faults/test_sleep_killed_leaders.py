@@ -50,7 +50,7 @@ def _of(operation: Operation) -> list[Step]:
     return [] if operation is Operation.NONE else list(steps_of(operation))
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(("place", "passes", "after_effect"), VARIANTS, indirect=["place"])
 async def test_a_home_survives_the_death_of_its_leader_at_every_step(
     place: ServedSleepers, passes: int, *, after_effect: bool
@@ -75,7 +75,7 @@ async def test_a_home_survives_the_death_of_its_leader_at_every_step(
     assert await failures(place.house, workspace_id) == []
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 async def test_an_archive_of_a_workspace_that_never_had_a_home_survives_it_too(
     house: DockerHouse, docker_image: str, redis_url: str, s3_server: SeaweedFS
 ) -> None:
