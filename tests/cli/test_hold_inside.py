@@ -178,10 +178,11 @@ async def test_what_it_is_shown_cannot_be_changed_from_inside(ada: Person) -> No
 async def test_a_workspace_that_runs_wild_is_held_back_alone(ada: Person) -> None:
     mine, other = await running(ada), await running(ada, "forest")
     wild, calm = Asking(ada, await token_of(ada, mine)), Asking(ada, await token_of(ada, other))
-    for _ in range(3 * MOST_PER_MINUTE):
-        if (answer := await wild("GET", place_of(mine) + HOLDS)).status_code == 429:
-            break
-    assert answer.status_code == 429
+    statuses: set[int] = set()
+    for _ in range(5):  # a new minute may begin among them
+        asked = [wild("GET", place_of(mine) + HOLDS) for _ in range(MOST_PER_MINUTE + 20)]
+        statuses |= {answer.status_code for answer in await asyncio.gather(*asked)}
+    assert statuses == {200, 429}
     assert (await calm("GET", place_of(other) + HOLDS)).status_code == 200
 
 

@@ -31,7 +31,7 @@ def test_the_script_knows_every_step(tool: Tool) -> None:
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
 def test_a_release_names_version_and_content(tool: Tool) -> None:
-    assert tool.release == f"{tool.version}-{fingerprint(tool.files)}"
+    assert tool.release == f"{tool.version}-{fingerprint(tool.files | tool.added_files)}"
 
 
 def test_a_fingerprint_changes_with_a_name_a_byte_and_a_border() -> None:

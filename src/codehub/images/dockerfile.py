@@ -48,7 +48,7 @@ class Recipe:
             f"build/{folder}/{name}": content
             for folder, source in (("system", FILES / "system"), (self.tool.name, self.tool.source))
             for name, content in contents(source).items()
-        }
+        } | {f"build/{name}": content for name, content in self.tool.added_files.items()}
 
     def context(self, host_files: Mapping[str, bytes]) -> bytes:
         """What is sent to the engine. The same input gives the same bytes, so that the engine's cache holds."""
@@ -63,6 +63,7 @@ def folder_in_image(tool: Tool) -> PurePosixPath:
 def render(tool: Tool) -> str:
     folder = folder_in_image(tool)
     steps = "\n".join(f"RUN . /host/environment && /build/install {step.name} {folder}" for step in tool.steps)
+    added = "".join(f"\nCOPY build/{source.name} {folder}/{place}" for place, source in tool.added.items())
     variables = tool.environment(folder) | TRUST
     environment = " ".join(f"{name}={json.dumps(value)}" for name, value in variables.items())
     return f"""\
@@ -80,7 +81,7 @@ COPY build/{tool.name} /build
 
 FROM scratch
 COPY --from=system / /
-COPY --from=build {folder} {folder}
+COPY --from=build {folder} {folder}{added}
 ENV {environment}
 WORKDIR {HOME}
 USER 1000:1000

@@ -106,6 +106,8 @@ async def _run_steps(tool: Tool, ide_folder: Path, report: Report, lock: int) ->
         )
         done = [*done, step.name]
         remembered.write_text("\n".join(done))
+    for place, source in tool.added.items():
+        shutil.copytree(source, unfinished / place, dirs_exist_ok=True)
     _move_scripts(unfinished, final)
     unfinished.rename(final)
     remembered.unlink()

@@ -11,7 +11,7 @@ because `codehub image build` must work from an installed wheel, which has no `d
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path, PurePath
@@ -58,6 +58,9 @@ class Tool:
     """Whether the front door takes the workspace's prefix off the path. Where it does not, the IDE is told the prefix
     as CODEHUB_BASE_PATH, and its health path lies below it."""
     own_environment: Mapping[str, str]
+    added: Mapping[str, Path] = field(default_factory=dict)
+    """Folders of ours that become part of it when it is done, by their place in its own. Last, so that a change of one
+    does not make an image be compiled anew."""
 
     @property
     def version(self) -> str:
@@ -68,15 +71,24 @@ class Tool:
         return found[1]
 
     @property
-    def files(self) -> Mapping[str, bytes]:
+    def files(self) -> dict[str, bytes]:
         """The script and what it reads, by name."""
-        return contents(self.source)
+        return dict(contents(self.source))
+
+    @property
+    def added_files(self) -> dict[str, bytes]:
+        """All that is added, by the folder's name and its own."""
+        return {
+            f"{source.name}/{name}": content
+            for source in self.added.values()
+            for name, content in contents(source).items()
+        }
 
     @property
     def release(self) -> str:
         """Names this installation exactly: the version, and a hash of all that goes into it. Another hash is another
         folder, so that an upgrade of codehub never finds an older installation and takes it for its own."""
-        return f"{self.version}-{fingerprint(self.files)}"
+        return f"{self.version}-{fingerprint(self.files | self.added_files)}"
 
     def command(self, folder: PurePath, *listen: str) -> tuple[str, ...]:
         """How to start it from the folder that it is installed in."""
@@ -126,6 +138,7 @@ CODE_SERVER = Tool(
         "CODE_SERVER_CONFIG": "/dev/null",  # else it leaves a file with an unused password in the home
         "NPM_CONFIG_PREFIX": f"{HOME}/.local",  # npm install --global goes where it may write, and survives
     },
+    added={"lib/node_modules/code-server/lib/vscode/extensions/codehub": FILES / "extension"},
 )
 
 JUPYTERLAB = Tool(

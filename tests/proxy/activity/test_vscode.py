@@ -167,6 +167,7 @@ def test_calls_to_the_extension_host(data: bytes, kind: Kind | None) -> None:
         (EXTENSION_HOST, method("$acceptDAMessage"), Kind.DEBUGGING),
         (EXTENSION_HOST, method("$sendProcessData"), Kind.TERMINAL_OUTPUT),
         (EXTENSION_HOST, method("$executeCommand", '["setContext"]'), None),
+        (EXTENSION_HOST, method("$showMessage", '[2,"This workspace goes to sleep in 5 minutes"]'), None),
         (EXTENSION_HOST, method("$harvest"), None),
     ],
 )
