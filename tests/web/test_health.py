@@ -77,7 +77,7 @@ async def test_many_who_ask_at_once_cost_the_database_one_look(
 
 
 async def test_health_can_be_asked_without_a_body(client: httpx.AsyncClient) -> None:
-    for path in ("/healthz", "/readyz", "/"):
+    for path in ("/healthz", "/readyz", "/status"):
         answer = await client.head(path)
         assert answer.status_code == 200
 

@@ -27,6 +27,8 @@ class Need(Enum):
     WORK = "work"
     SESSION = "session"
     ADMIN = "admin"
+    PAGE = "page"
+    """A person who has logged in; a token is not one. What is sent from it brings the session's token as a field."""
     FRONT_DOOR = "front door"
     """Nobody's right is enough: it is for the front door, on its own socket."""
 
@@ -35,6 +37,8 @@ class Need(Enum):
 class Route:
     need: Need
     body: dict[str, Any] | None = None
+    form: dict[str, str] | None = None
+    query: str = ""
     streams: bool = False
     """It answers for as long as somebody listens; that it lets the right ones in is tested where its events are."""
 
@@ -104,7 +108,24 @@ ROUTES = {
     ("POST", f"{API}/auth/logout"): Route(Need.READ),
     ("POST", f"{API}/auth/login"): Route(Need.NOTHING, {"login": "nobody", "password": "x" * 20}),
     ("POST", f"{API}/auth/codes/exchange"): Route(Need.NOTHING, {"code": "c" * 43, "verifier": "v" * 43}),
-    ("GET", "/"): Route(Need.NOTHING),
+    ("GET", "/"): Route(Need.PAGE),
+    ("GET", "/fragments/list"): Route(Need.PAGE),
+    ("GET", "/fragments/cards"): Route(Need.PAGE, query="ids="),
+    ("POST", "/workspaces/act"): Route(Need.PAGE, form={"action": "delete"}),
+    ("GET", "/workspaces/new"): Route(Need.PAGE),
+    ("POST", "/workspaces/new"): Route(Need.PAGE, form={"name": "new", "template": "ide"}),
+    ("GET", "/workspaces/{workspace_id}/fork"): Route(Need.PAGE),
+    ("POST", "/workspaces/{workspace_id}/fork"): Route(Need.PAGE, form={"name": "new"}),
+    ("GET", "/workspaces/{workspace_id}/delete"): Route(Need.PAGE),
+    ("GET", "/account"): Route(Need.PAGE),
+    ("POST", "/account/password"): Route(Need.PAGE, form=NEW_PASSWORDS),
+    ("POST", "/account/sessions/end-others"): Route(Need.PAGE, form={}),
+    ("POST", "/account/sessions/{session_id}/end"): Route(Need.PAGE, form={}),
+    ("POST", "/account/tokens"): Route(Need.PAGE, form={"name": "new", "scope": "read", "days": "30"}),
+    ("POST", "/account/tokens/{token_id}/revoke"): Route(Need.PAGE, form={}),
+    ("POST", "/logout"): Route(Need.PAGE, form={}),
+    ("POST", "/preferences"): Route(Need.NOTHING),
+    ("GET", "/status"): Route(Need.NOTHING),
     ("GET", "/login"): Route(Need.NOTHING),
     ("POST", "/login"): Route(Need.NOTHING),
     ("GET", "/cli-login"): Route(Need.NOTHING),
@@ -125,7 +146,10 @@ ROUTES = {
     ("GET", f"{API}/openapi.json"): Route(Need.NOTHING),
 }
 FOR_FRONT_DOOR = {which: route for which, route in ROUTES.items() if route.need is Need.FRONT_DOOR}
-GUARDED = {which: route for which, route in ROUTES.items() if route.need not in {Need.NOTHING, Need.FRONT_DOOR}}
+OF_PAGES = {which: route for which, route in ROUTES.items() if route.need is Need.PAGE}
+GUARDED = {
+    which: route for which, route in ROUTES.items() if route.need not in {Need.NOTHING, Need.PAGE, Need.FRONT_DOOR}
+}
 UNSAFE = {which: route for which, route in GUARDED.items() if which[0] != "GET"}
 OWNED = {which: route for which, route in GUARDED.items() if "{workspace_id}" in which[1]}
 
@@ -149,7 +173,11 @@ class World:
     async def asks(self, client: httpx.AsyncClient, which: tuple[str, str], **headers: str) -> httpx.Response:
         method, path = which
         address = path.replace(":path", "").format_map(self.named)
-        return await client.request(method, address, headers=headers, json=ROUTES[which].body)
+        route = ROUTES[which]
+        if route.form is None:
+            return await client.request(method, f"{address}?{route.query}", headers=headers, json=route.body)
+        form = {"csrf_token": "made up", "ids": str(self.named["workspace_id"]), **route.form}
+        return await client.request(method, address, headers=headers, data=form)
 
     async def state(self) -> list[object]:
         """All that a call that was let through could have changed."""
@@ -257,6 +285,17 @@ async def test_what_was_revoked_or_has_ended_is_nobody(world: World, pool: async
         await refused(world, await people.browser(world.owner, session), GUARDED, "401 not_logged_in")
     for token in (revoked_token, ended_token):
         await refused(world, await people.program(world.owner, token=token), GUARDED, "401 not_logged_in")
+
+
+async def test_pages_are_for_people_who_have_logged_in(world: World) -> None:
+    stranger, program = await world.people.client(), await world.people.program(world.owner, *Scope)
+    await refused(world, stranger, OF_PAGES, "401 not_logged_in")
+    await refused(world, program, OF_PAGES, "401 not_logged_in")
+
+
+async def test_a_form_without_the_sessions_token_changes_nothing(world: World) -> None:
+    forms = {which: each for which, each in OF_PAGES.items() if which[0] == "POST"}
+    await refused(world, await world.people.browser(world.owner), forms, "403 foreign_origin")
 
 
 async def test_a_disabled_user_is_nobody(world: World) -> None:

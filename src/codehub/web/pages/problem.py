@@ -27,6 +27,8 @@ def problem_page(request: Request, refusal: Refused) -> Response | None:
     language = reading(request).language
     status = refusal.status
     title = language.say(f"problem.{status if status in DESCRIBED else 'unknown'}")
-    page = form_page(request, "problem.html", status, figure=status, title=title, text=said(refusal, language) or title)
+    page = form_page(
+        request, "problem.html", status, here="/", figure=status, title=title, text=said(refusal, language) or title
+    )
     page.headers.update(refusal.headers or {})
     return page
