@@ -144,7 +144,7 @@ async def test_a_thousand_judgements_are_one_batch(backend: Backend, controller:
 
 async def test_templates_are_read_by_their_ids(backend: Backend, controller: ControllerStore) -> None:
     template = Template(
-        uuid4(), "python", "image:1", ImageState.READY, 8080, "/healthz", {"EDITOR": "vi"}, {"memory_gb": 2}
+        uuid4(), "python", "image:1", ImageState.READY, 8080, "/healthz", {"EDITOR": "vi"}, {"memory_gb": 2}, False
     )
     await backend.create_template(template)
     assert await controller.templates() == {template.id: template}

@@ -4,7 +4,7 @@ import asyncio
 import re
 import socket
 from collections.abc import Iterator
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -13,6 +13,11 @@ from tests.faults.real_house import new_installation
 from tests.folders import short_folder
 from tests.front_door.browser import Browser
 from tests.front_door.house import House, Person, house
+
+LIKE_THE_OTHERS = """
+    INSERT INTO templates (id, name, image_ref, status, port, health_path, strip_prefix)
+    SELECT $1, 'knows-its-path', image_ref, status, port, health_path, false FROM templates WHERE name = 'code-server'
+"""
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +78,14 @@ async def test_an_ide_that_knows_its_path_is_asked_with_it(codehub: House, brows
 async def test_an_ide_is_told_its_path(codehub: House, garden: UUID) -> None:
     plans = [plan.read_text() for plan in codehub.data.glob("local/instances/*/*.json")]
     assert [plan for plan in plans if f'"CODEHUB_BASE_PATH": "/w/{garden.hex}/"' in plan]
+
+
+async def test_an_ide_that_knows_its_path_is_asked_for_its_health_below_it(codehub: House) -> None:
+    eve = await codehub.person()
+    await codehub.fetchval(LIKE_THE_OTHERS, uuid4())
+    shed = await eve.workspace("shed", template="knows-its-path")
+    plans = [plan.read_text() for plan in codehub.data.glob("local/instances/*/*.json")]
+    assert [plan for plan in plans if f'"health_path": "/w/{shed.hex}/healthz"' in plan]
 
 
 async def test_a_visit_is_kept_to_its_own_path(browser: Browser, garden: UUID, attic: UUID) -> None:

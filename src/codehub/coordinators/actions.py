@@ -103,15 +103,19 @@ class Actions:
                 volume=workspace.home_volume,
                 image=template.image,
                 port=template.port,
-                health_path=template.health_path,
+                health_path=("" if template.strip_prefix else self._mount(workspace)) + template.health_path,
                 environment={**template.environment, **self._told(workspace, workspace.op_id)},
                 resources=_resources(workspace, template),
             )
         )
 
+    def _mount(self, workspace: Workspace) -> str:
+        """The path below which browsers find it."""
+        return self.origins.mount(workspace.id) if self.origins is not None else ""
+
     def _told(self, workspace: Workspace, op_id: UUID) -> dict[str, str]:
         """Where it is, and how it can speak for itself."""
-        path = self.origins.mount(workspace.id) if self.origins is not None else ""
+        path = self._mount(workspace)
         place = {"CODEHUB_BASE_PATH": f"{path}/"} if path else {}
         return place | (told_inside(self.inside_key, workspace.id, op_id) if self.inside_key is not None else {})
 

@@ -25,3 +25,5 @@ class Template:
     health_path: str
     environment: Mapping[str, str] = field(default_factory=dict)
     resources: Mapping[str, float] = field(default_factory=dict)
+    strip_prefix: bool = True
+    """Without it, the tool is told the path below which it lies, and all that it answers lies there too."""

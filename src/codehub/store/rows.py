@@ -66,6 +66,7 @@ def to_template(row: Row[Any]) -> Template:
         state=ImageState(row.status),
         port=row.port,
         health_path=row.health_path,
+        strip_prefix=row.strip_prefix,
         environment=row.environment,
         resources=row.resources,
     )
