@@ -82,6 +82,7 @@ async def test_a_home_goes_into_its_archive_and_comes_back(
     kit: RuntimeKit, runtime: Runtime, home: VolumeSpec, tmp_path: Path
 ) -> None:
     before = sight(await kit.folder(home.name))
+    assert await runtime.jobs.lack() is None
     archive = errand(tmp_path)
     archived = await done(runtime, archive.spec(Kind.ARCHIVE, home))
     assert (archived.state, archived.exit_code) == (JobState.ENDED, 0)

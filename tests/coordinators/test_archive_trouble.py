@@ -267,3 +267,21 @@ async def test_a_job_that_takes_too_long_is_ended_and_its_owner_can_try_again(ho
     row = await settled(house, workspace_id)
     assert (row.archive_op_id != former) is (kind is not Kind.RESTORE), "a new archive has a new name"
     assert await opened(house, workspace_id) == before
+
+
+@pytest.mark.parametrize("wish", [Desired.ARCHIVED, Desired.STANDBY])
+async def test_until_jobs_can_run_every_home_waits_where_it_is(house: House, wish: Desired) -> None:
+    replica = house.replica()
+    workspace_id, before = await (furnished(house) if wish is Desired.ARCHIVED else archived(house))
+    house.engine.lack_of_jobs = "their image is still being made"
+    await house.wish(workspace_id, wish)
+
+    async def is_known() -> bool | None:
+        services = replica.supervisor.reports["wc"].services
+        return services.get(Service.JOBS) is False or None
+
+    await until(is_known, 30)
+    house.engine.lack_of_jobs = None
+    await house.until_phase(workspace_id, Phase(wish.value))
+    assert await failures(house, workspace_id) == []
+    assert await opened(house, workspace_id) == before

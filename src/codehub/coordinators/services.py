@@ -17,7 +17,7 @@ from codehub.decide.breaker import Breaker, BreakerPolicy, answered, trying, una
 from codehub.decide.plan import ServiceState
 from codehub.model.states import Service
 from codehub.model.templates import registry_of
-from codehub.runtimes.errors import NotFound, RegistryAway, RuntimeAway, RuntimeFault
+from codehub.runtimes.errors import NoJobs, NotFound, RegistryAway, RuntimeAway, RuntimeFault
 from codehub.runtimes.protocols import Runtime
 
 log = structlog.get_logger()
@@ -51,9 +51,9 @@ class Store(Protocol):
 
 @dataclass
 class Services:
-    """One breaker for the runtime, one for the archive store and one for each registry. A call that found nobody there
-    asks for a ping; only the ping decides whether the service is away (one fault, and all workspaces wait in their
-    phase) or this one workspace has trouble of its own."""
+    """One breaker for the runtime, one for the archive store, one for jobs and one for each registry. A call that found
+    nobody there asks for a ping; only the ping decides whether the service is away (one fault, and all workspaces wait
+    in their phase) or this one workspace has trouble of its own."""
 
     runtime: Runtime
     store: Store
@@ -71,6 +71,7 @@ class Services:
         self._engine = _Door(Service.RUNTIME, self._same_engine, PING_SECONDS, Breaker(since=self._since))
         self._archives = _Door(Service.ARCHIVE_STORE, self.store.ping, PING_SECONDS, Breaker(since=self._since))
         self._newest = _Door(Service.NEWEST_DATABASE, self._compared, PING_SECONDS, Breaker(since=self._since))
+        self._jobs = _Door(Service.JOBS, self._jobs_can_run, PING_SECONDS, Breaker(since=self._since))
         self._has_compared = False
         self._registries: dict[str, tuple[Registry, _Door]] = {}
 
@@ -80,6 +81,7 @@ class Services:
         states = {
             Service.RUNTIME: _state(self._engine),
             Service.ARCHIVE_STORE: _state(self._archives),
+            Service.JOBS: _state(self._jobs),
             Service.REGISTRY: ServiceState(available=True, since=self._since),
             Service.NEWEST_DATABASE: ServiceState(
                 self._has_compared and not self._newest.breaker.is_open, self._newest.breaker.since
@@ -101,6 +103,8 @@ class Services:
                 return Service.ARCHIVE_STORE
             case JobFailed() if error.passes and await self._is_away(self._archives):
                 return Service.ARCHIVE_STORE
+            case NoJobs() if await self._is_away(self._jobs):
+                return Service.JOBS
             case RuntimeAway() | NotFound() if await self._is_away(self._engine):
                 return Service.RUNTIME
             case RegistryAway() if image is not None and await self._is_away(self._door_to(image)):
@@ -119,7 +123,7 @@ class Services:
         }
         async with asyncio.TaskGroup() as group:
             for look in itertools.count():
-                for door in (*asked, *(door for _, door in self._registries.values())):
+                for door in (*asked, self._jobs, *(door for _, door in self._registries.values())):
                     due = door.breaker.is_open or (door in asked and look % asked[door] == 0)
                     if due and not door.turn.locked():
                         group.create_task(self._is_away(door), name=f"try {door.name}")
@@ -138,6 +142,10 @@ class Services:
         self.homes_made_on = self.homes_made_on or seen
         if seen != self.homes_made_on:
             raise RuntimeAway(f"the engine is {seen}, but the homes were made on {self.homes_made_on}")
+
+    async def _jobs_can_run(self) -> None:
+        if lack := await self.runtime.jobs.lack():
+            raise NoJobs(lack)
 
     def _door_to(self, image: str) -> _Door:
         host = registry_of(image)

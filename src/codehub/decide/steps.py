@@ -66,15 +66,15 @@ RETRY_FROM = {
 NEEDS: dict[Step, tuple[Service, ...]] = {
     Step.CREATE: (Service.RUNTIME,),
     Step.CREATED: (Service.RUNTIME,),
-    Step.RESTORE: (Service.RUNTIME, Service.ARCHIVE_STORE),
+    Step.RESTORE: (Service.RUNTIME, Service.ARCHIVE_STORE, Service.JOBS),
     Step.RESTORED: (Service.RUNTIME,),
     Step.PULL: (Service.RUNTIME, Service.REGISTRY),
     Step.START: (Service.RUNTIME, Service.REGISTRY),  # an image may go between its pull and its use
     Step.STARTED: (Service.RUNTIME,),
     Step.STOP: (Service.RUNTIME,),
     Step.STOPPED: (Service.RUNTIME,),
-    Step.ARCHIVE: (Service.RUNTIME, Service.ARCHIVE_STORE),
-    Step.VERIFY: (Service.RUNTIME, Service.ARCHIVE_STORE),
+    Step.ARCHIVE: (Service.RUNTIME, Service.ARCHIVE_STORE, Service.JOBS),
+    Step.VERIFY: (Service.RUNTIME, Service.ARCHIVE_STORE, Service.JOBS),
     Step.VERIFIED: (Service.RUNTIME, Service.ARCHIVE_STORE, Service.NEWEST_DATABASE),  # the next step is for good
     Step.RELEASE: (Service.RUNTIME, Service.NEWEST_DATABASE),
     Step.RELEASED: (Service.RUNTIME,),

@@ -56,6 +56,7 @@ ENGLISH = Wording(
         Service.RUNTIME: "the engine that workspaces run on",
         Service.ARCHIVE_STORE: "the store that archives are kept in",
         Service.REGISTRY: "the registry that its image comes from",
+        Service.JOBS: "the image of the jobs that move homes (it is made by itself, or by codehub image build job)",
         Service.NEWEST_DATABASE: "whoever can say that the database is the newest "
         "(the archive store, or an administrator)",
     },

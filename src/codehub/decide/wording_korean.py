@@ -54,6 +54,7 @@ KOREAN = Wording(
         Service.RUNTIME: "워크스페이스를 실행하는 엔진",
         Service.ARCHIVE_STORE: "보관소",
         Service.REGISTRY: "이미지 레지스트리",
+        Service.JOBS: "홈을 옮기는 작업의 이미지(저절로 만들어지며, codehub image build job 으로도 만들 수 있음)",
         Service.NEWEST_DATABASE: "데이터베이스가 최신인지 말해 줄 곳(보관소 또는 관리자)",
     },
     something="필요한 서비스",

@@ -85,6 +85,8 @@ class Service(StrEnum):
     ARCHIVE_STORE = "archive_store"
     REGISTRY = "registry"
     """Where the image of this workspace comes from. Others may come from elsewhere, or be at hand."""
+    JOBS = "jobs"
+    """What jobs run in. It may have to be made first, after codehub was installed or upgraded."""
     NEWEST_DATABASE = "newest_database"
     """Whoever knows that the database is not restored from an old backup: without them no home is removed."""
 

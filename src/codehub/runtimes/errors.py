@@ -21,6 +21,10 @@ class InUse(RuntimeFault):
     """A volume that a container still holds."""
 
 
+class NoJobs(RuntimeFault):
+    """What jobs run in is not there (yet): nobody's home can be moved."""
+
+
 class Removed(RuntimeFault):
     """A job that somebody else removed while it was begun or followed: one of two acted late."""
 

@@ -113,6 +113,8 @@ class MemoryEngine:
     disk: MemoryDisk = field(default_factory=MemoryDisk)
     trips: list[Trip] = field(default_factory=list)
     """Where jobs to come are held or killed; each for the first one that it fits."""
+    lack_of_jobs: str | None = None
+    """Why none can run."""
     watchers: dict[asyncio.Queue[UUID | None], str] = field(default_factory=dict)
     made: int = 0
     away: bool = False

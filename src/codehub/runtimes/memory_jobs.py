@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from uuid import UUID
 
-from codehub.runtimes.errors import NotFound, RuntimeAway, RuntimeFault
+from codehub.runtimes.errors import NoJobs, NotFound, RuntimeAway, RuntimeFault
 from codehub.runtimes.lines import Lines
 from codehub.runtimes.memory_disk import JobProcess
 from codehub.runtimes.memory_engine import Call, MemoryEngine
@@ -19,6 +19,9 @@ class MemoryJobs:
         self._installation = installation
         self._fence = fence
 
+    async def lack(self) -> str | None:
+        return self._engine.lack_of_jobs
+
     async def list(self, workspace_id: UUID | None = None) -> tuple[Job, ...]:
         async with self._engine.call(Call.LIST_JOBS):
             return tuple(
@@ -32,6 +35,8 @@ class MemoryJobs:
     async def run(self, spec: JobSpec) -> None:
         self._fence()
         async with self._engine.call(Call.RUN_JOB, spec.name):
+            if self._engine.lack_of_jobs is not None:
+                raise NoJobs(self._engine.lack_of_jobs)
             home = self._engine.homes.get(spec.volume)
             if home is None or home.installation != self._installation:
                 raise NotFound(f"there is no volume {spec.volume}")

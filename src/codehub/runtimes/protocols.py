@@ -171,13 +171,16 @@ class Jobs(Protocol):
     """The job program, next to the volumes. It has no network but the way to the store, no other volume and the lowest
     priority, and outlives whoever began it: a new leader finds it by its name."""
 
+    async def lack(self) -> str | None:
+        """Why none can run, whoever's it is; None where they can."""
+
     async def list(self, workspace_id: UUID | None = None) -> tuple[Job, ...]:
         """Running and ended ones; whole, or an error."""
 
     async def run(self, spec: JobSpec) -> None:
         """Begin it. Under a name that is taken by the same operation it goes on, or has ended, as it was begun: there
         is never a second one. A volume that is not there is `NotFound`, and never made. `Removed` where somebody else
-        removes it before it is begun."""
+        removes it before it is begun, `NoJobs` where none can run."""
 
     async def status(self, name: str) -> Job:
         """How it stands; `NotFound` where there is none, or none for long: somebody is removing it."""

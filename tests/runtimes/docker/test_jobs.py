@@ -12,7 +12,7 @@ from codehub.job.order import DirectoryPlace, Kind, Proof
 from codehub.runtimes.docker import containers, job_container
 from codehub.runtimes.docker.commands import run
 from codehub.runtimes.docker.runtime import DockerRuntime
-from codehub.runtimes.errors import RuntimeFault
+from codehub.runtimes.errors import NoJobs, RuntimeFault
 from codehub.runtimes.protocols import Job, JobState, VolumeSpec
 from tests.contracts.job_kit import Errand, SilentStore, done, ended, errand, fill, silent_store
 from tests.folders import short_folder
@@ -248,3 +248,14 @@ async def test_a_job_needs_its_store_s_folder(house: House, tmp_path: Path) -> N
         await house.runtime.jobs.run(spec)
     assert await house.runtime.jobs.list() == ()
     assert not (tmp_path / "nowhere").exists()
+
+
+async def test_before_their_image_is_made_none_is_begun(house: House, tmp_path: Path) -> None:
+    home, _ = await made(house)
+    early = DockerRuntime(house.installation, HOST, homes_folder=tmp_path / "sized", job_image="codehub/job:to-be-made")
+    try:
+        with pytest.raises(NoJobs, match="codehub image build job"):
+            await early.jobs.run(errand(tmp_path).spec(Kind.ARCHIVE, home))
+        assert await early.jobs.list() == ()
+    finally:
+        await early.close()

@@ -12,7 +12,7 @@ from codehub.job.order import encode_order
 from codehub.runtimes.docker import containers, images, job_container, labels
 from codehub.runtimes.docker.api import ACT_SECONDS, DockerApi, translated
 from codehub.runtimes.docker.volumes import DockerVolumes
-from codehub.runtimes.errors import InUse, NotFound, Removed, RuntimeAway, RuntimeFault
+from codehub.runtimes.errors import InUse, NoJobs, NotFound, Removed, RuntimeAway, RuntimeFault
 from codehub.runtimes.job_view import as_seen_inside
 from codehub.runtimes.lines import Lines
 from codehub.runtimes.protocols import Job, JobSpec, JobState
@@ -32,7 +32,6 @@ class DockerJobs:
         self._image = image
 
     async def lack(self) -> str | None:
-        """Why no job can run; None where one can."""
         there = not self._image.startswith(MADE_HERE) or await images.is_present(self._api, self._image)
         return None if there else f"the image {self._image} is not there (codehub image build job)"
 
@@ -70,7 +69,7 @@ class DockerJobs:
 
     async def _make(self, spec: JobSpec) -> DockerContainer:
         if (lack := await self.lack()) is not None:
-            raise RuntimeFault(lack)
+            raise NoJobs(lack)
         await images.pull(self._api, self._image, lambda _: None)
         labelled = labels.of_job(self._installation, spec)
         async with translated():

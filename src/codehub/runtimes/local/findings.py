@@ -50,11 +50,15 @@ def shortcomings() -> list[str]:
         )
         if not limits.processes_counted_by_sandbox():
             found.append("The number of a workspace's processes is not limited, because Linux is older than 5.14.")
-    lacking = [f"{program} is missing (package {package})" for program, package in FOR_JOBS.items() if _lacks(program)]
-    if lacking:
-        found.append(f"Homes can be neither archived nor restored, because {' and '.join(lacking)}.")
+    if lack := lack_of_jobs():
+        found.append(f"Homes can be neither archived nor restored, because {lack}.")
     found.append("Homes have no size limit of their own: one workspace can fill the disk of all.")
     return found
+
+
+def lack_of_jobs() -> str | None:
+    lacking = [f"{program} is missing (package {package})" for program, package in FOR_JOBS.items() if _lacks(program)]
+    return " and ".join(lacking) or None
 
 
 def _lacks(program: str) -> bool:

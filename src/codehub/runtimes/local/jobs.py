@@ -10,12 +10,13 @@ from uuid import UUID
 from codehub.job.faults import ExitCode
 from codehub.job.order import DirectoryPlace, Order, encode_order
 from codehub.runtimes import trees
-from codehub.runtimes.errors import NotFound, RuntimeFault
+from codehub.runtimes.errors import NoJobs, NotFound, RuntimeFault
 from codehub.runtimes.in_memory import in_memory
 from codehub.runtimes.job_view import as_seen_inside, way_to_archive
 from codehub.runtimes.lines import Lines
 from codehub.runtimes.local import limits, shims
 from codehub.runtimes.local.edge import translated
+from codehub.runtimes.local.findings import lack_of_jobs
 from codehub.runtimes.local.folders import Folders
 from codehub.runtimes.local.job_records import JobPlan, JobRecord
 from codehub.runtimes.local.lend import lend
@@ -37,6 +38,9 @@ class LocalJobs:
         self._volumes = volumes
         self._fence = fence
 
+    async def lack(self) -> str | None:
+        return await asyncio.to_thread(lack_of_jobs)
+
     async def list(self, workspace_id: UUID | None = None) -> tuple[Job, ...]:
         with translated():
             jobs = await asyncio.to_thread(self._listed)
@@ -47,6 +51,8 @@ class LocalJobs:
         return [each.job() for each in records if each and each.plan.installation == self._installation]
 
     async def run(self, spec: JobSpec) -> None:
+        if lack := await self.lack():
+            raise NoJobs(lack)
         with translated():
             await asyncio.to_thread(self._run, spec)
 
