@@ -31,7 +31,7 @@ from tests.runtimes.docker.tool_image import HOST
 
 in_campaigns = pytest.mark.skipif(not LARGE, reason="takes minutes; CODEHUB_TEST_CAMPAIGN=1")
 SHARED_HOST = "workspaces.localhost"
-SEEN_SECONDS = 60.0
+SEEN_SECONDS = 180.0
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ def image() -> None:
 
 async def run_a_cell(page: Page) -> None:
     await page.locator(".jp-LauncherCard[data-category=Notebook]").first.click()
-    await page.locator(".jp-Notebook .cm-content").first.click()
     await page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=idle]")  # its kernel has started
+    await page.locator(".jp-Notebook .cm-content").first.click()
     await page.keyboard.type("print('plums ' * 2 + str(6 * 7))")
     await page.keyboard.press("Shift+Enter")
     await expect(page.locator(".jp-OutputArea-output", has_text="plums plums 42")).to_be_visible()
