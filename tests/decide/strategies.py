@@ -196,4 +196,4 @@ def _circumstances(dice: Dice) -> Circumstances:
 
 any_rows = drawn(any_row, 80)
 rows = drawn(written_row, 110)
-circumstances = drawn(_circumstances, 12)
+circumstances = drawn(_circumstances, 4 + 2 * len(Service))
