@@ -1,10 +1,15 @@
 """Answers that others have been fooled by: a workspace may say what it likes, and only one visitor is ever told."""
 
 import asyncio
+import socket
+from contextlib import ExitStack
 
 import pytest
 
+from codehub.model.conditions import Endpoint
+from codehub.proxy.doorkeeper import Upstream
 from tests.proxy.backend import OK, Talk, answering, echo_requests
+from tests.proxy.keeper import TableKeeper
 from tests.proxy.scene import Scene, until
 
 
@@ -266,3 +271,29 @@ async def test_nobody_there_is_told(scene: Scene) -> None:
     answer = await scene.ask(b"GET / HTTP/1.1\r\n%b\r\n" % scene.lines(workspace))
     assert answer.status == 502
     assert [each.endpoint for each in scene.keeper.unanswered] == [gone.endpoint] * 2
+
+
+class MovingKeeper(TableKeeper):
+    """Has heard by then, whenever nobody answers, where the workspace has gone."""
+
+    moved_to: Endpoint
+
+    def nobody_answers(self, upstream: Upstream) -> None:
+        super().nobody_answers(upstream)
+        self.put("moving", b"ann", self.moved_to)
+
+
+async def test_a_workspace_that_has_just_gone_is_found_where_it_is_now(scene: Scene) -> None:
+    """Where a container was, nobody refuses: connecting there would take all of its time."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as silent, ExitStack() as queued:
+        for _ in range(8):  # more than its queue takes; from then on nobody answers
+            waiting = queued.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(silent.getsockname())
+        keeper = MovingKeeper()
+        workspace = keeper.put("moving", b"ann", Endpoint("gone", *silent.getsockname()))
+        keeper.moved_to = scene.backend.endpoint
+        scene.door.doorkeeper = keeper
+        answer = await scene.ask(b"GET / HTTP/1.1\r\n%b\r\n" % scene.lines(workspace))
+    assert answer.status == 200
+    assert len(keeper.unanswered) == 1

@@ -227,11 +227,11 @@ def _expected(exchange: "Exchange") -> Expected:
             return Expected(exchange.is_to_head, of_workspace=False)
 
 
-async def connect(door: "FrontDoor", upstream: Upstream) -> Connection:
+async def connect(door: "FrontDoor", upstream: Upstream, seconds: float) -> Connection:
     """A fresh connection. Raises OSError, TimeoutError included."""
     loop = asyncio.get_running_loop()
     endpoint = upstream.endpoint
-    async with asyncio.timeout(door.limits.connect_seconds):
+    async with asyncio.timeout(seconds):
         if endpoint.address.startswith("unix:"):
             path = endpoint.address.removeprefix("unix:")
             _, connection = await loop.create_unix_connection(lambda: Connection(door, upstream), path)

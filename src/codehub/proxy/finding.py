@@ -24,14 +24,14 @@ async def find(door: "FrontDoor", exchange: "Exchange", decision: Forward | ToAp
         if isinstance(found, Reply):
             return found
         try:
-            return found, await _connection(door, exchange, found)
+            return found, await _connection(door, exchange, found, door.limits.connect_trial_seconds)
         except OSError:
             door.doorkeeper.nobody_answers(found.upstream)
         found = await door.doorkeeper.find_out(exchange.asked)
         if isinstance(found, Reply):
             return found
         try:
-            return found, await _connection(door, exchange, found)
+            return found, await _connection(door, exchange, found, door.limits.connect_seconds)
         except OSError:
             door.doorkeeper.nobody_answers(found.upstream)
             return Refusal.UNREACHABLE
@@ -40,6 +40,6 @@ async def find(door: "FrontDoor", exchange: "Exchange", decision: Forward | ToAp
         return Refusal.UNKNOWN
 
 
-async def _connection(door: "FrontDoor", exchange: "Exchange", found: Forward | ToApi) -> Connection:
+async def _connection(door: "FrontDoor", exchange: "Exchange", found: Forward | ToApi, seconds: float) -> Connection:
     kept = None if exchange.retried else door.pool.take(found.upstream)
-    return kept or await connect(door, found.upstream)
+    return kept or await connect(door, found.upstream, seconds)

@@ -20,6 +20,9 @@ class Limits:
     """For the beginning of an answer to somebody who has ended: most have left, a few programs wait for it."""
     linger_seconds: float = 2.0
     """For a refused request's rest: to close while it still comes would take the refusal away from its reader."""
+    connect_trial_seconds: float = 0.5
+    """For the first try to connect; then it is asked for once more. Nobody refuses at the address of a container that
+    has just gone, and a living one answers at once."""
     connect_seconds: float = 5.0
     kept_seconds: float = 4.0
     """For an unused connection to a workspace: Node closes its own after 5 s, just when the next request may come."""

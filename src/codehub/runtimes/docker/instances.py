@@ -22,7 +22,8 @@ from codehub.runtimes.docker.volumes import DockerVolumes
 from codehub.runtimes.errors import InUse, NotFound, RuntimeAway, RuntimeFault
 from codehub.runtimes.protocols import Instance, InstanceSpec, PullProgress, Stats
 
-PROBE_SECONDS = 1.5
+PROBE_SECONDS = 5.0
+"""An IDE on a busy machine may take seconds, and whoever works in it would be cut off."""
 ADDRESS_TRIES = 4
 ADDRESS_TAKEN = "Address already in use"
 

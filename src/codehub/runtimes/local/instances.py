@@ -22,7 +22,8 @@ from codehub.runtimes.local.users import user_of
 from codehub.runtimes.local.volumes import LocalVolumes
 from codehub.runtimes.protocols import Instance, InstanceSpec, InstanceState, PullProgress, Stats
 
-PROBE_SECONDS = 1.5
+PROBE_SECONDS = 5.0
+"""An IDE on a busy machine may take seconds, and whoever works in it would be cut off."""
 LOOK_SECONDS = 0.2
 STATUS = re.compile(rb"HTTP/1\.[01] ([23])\d\d\b")
 SHIM = "codehub.runtimes.local.instance_shim"
