@@ -17,7 +17,7 @@ from codehub import clock
 from codehub.decide.steps import AFTER_ACTION, FIRST_STEP
 from codehub.model.conditions import Conditions
 from codehub.model.plans import Answer, Begin, Died, Dismiss, Finish, GiveUp, Retry, Withdraw, Withdrawal
-from codehub.model.shown import ShownWorkspace
+from codehub.model.shown import Restorable, ShownArchive, ShownWorkspace
 from codehub.model.states import Desired, Operation, Phase, Step
 from codehub.model.workspace import RequestKind, Workspace
 from codehub.store.protocols import ControllerStore, Judged, Observed, ObserverStore, Seat
@@ -79,13 +79,14 @@ class Life:
 
     def _without_times(self, outcome: object) -> object:
         """Moments become the number of the step in which they first appeared."""
-        if not isinstance(outcome, Workspace | ShownWorkspace):
+        if isinstance(outcome, datetime):
+            return self._first_seen.setdefault(outcome, len(self.snapshots))
+        if not isinstance(outcome, Workspace | ShownWorkspace | ShownArchive | Restorable):
             return outcome
-        values = {field.name: getattr(outcome, field.name) for field in fields(outcome)}
         return {
-            name: self._first_seen.setdefault(value, len(self.snapshots)) if isinstance(value, datetime) else value
-            for name, value in values.items()
-            if name not in ("owner_user_id", "owner_login", "updated_at")
+            field.name: self._without_times(getattr(outcome, field.name))
+            for field in fields(outcome)
+            if field.name not in ("owner_user_id", "owner_login", "updated_at")
         }
 
 

@@ -63,7 +63,7 @@ def test_root_runs_services_as_their_own_user_and_opens_no_folder(codehub: Insta
     assert server.is_relative_to(codehub.data / "bin"), "the installation itself may lie where they cannot reach it"
     assert codehub.folder.stat().st_mode == before
     assert stat.S_IMODE(codehub.data.stat().st_mode) == 0o710
-    private = [path for path in codehub.data.iterdir() if path.is_dir() and path.name not in {"bin", "run"}]
+    private = [path for path in codehub.data.iterdir() if path.is_dir() and path.name not in {"bin", "run", "inside"}]
     assert {stat.S_IMODE(path.stat().st_mode) for path in private} == {0o700}
     assert stat.S_IMODE((codehub.data / "credentials.json").stat().st_mode) == 0o600
 
