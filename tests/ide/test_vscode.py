@@ -40,6 +40,7 @@ async def test_editor_terminal_and_extensions_work_and_are_there_after_a_reload(
     await home.until_prints("cat plums.txt", "plums")
     await code.reload()
     await expect(code.page.locator(".tab", has_text="garden.js")).to_be_visible()
+    await code.show_terminal()
     await code.in_terminal("echo $FRUIT again > again.txt")
     await home.until_prints("cat again.txt", "plums again")
     assert code.refused == []

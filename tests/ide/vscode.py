@@ -83,6 +83,11 @@ class VsCode:
         await self.command("Terminal: Create New Terminal")
         await self.page.wait_for_selector(".terminal-wrapper.active .xterm-screen")
 
+    async def show_terminal(self) -> None:
+        """The one that is there. After a reload VS Code may have hidden it: what is shown is kept only now and then."""
+        await self.command("Terminal: Focus Terminal")
+        await self.page.wait_for_selector(".terminal-wrapper.active .xterm-screen")
+
     async def in_terminal(self, line: str) -> None:
         await self.page.locator(".terminal-wrapper.active .xterm-screen").click()
         await self.page.keyboard.type(line, delay=TYPING_MILLISECONDS)
