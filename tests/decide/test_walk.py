@@ -74,6 +74,7 @@ class Graph:
         return next((self.states[following] for kind, following in self.edges[number] if kind is Edge.CALM), None)
 
 
+@pytest.mark.timeout(300)  # the longest of these tests: they begin first
 @pytest.mark.parametrize("desired", Desired)
 def test_every_start_settles_or_rests_where_there_is_an_exit(
     desired: Desired, capsys: pytest.CaptureFixture[str]
