@@ -1,4 +1,3 @@
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,8 +6,7 @@ import pytest
 from codehub.model.accounts import Role
 from tests.cli.command import Command
 from tests.cli.serving import Person, Served, person, served
-from tests.databases import create_database, drop_database
-from tests.faults.real_house import new_installation
+from tests.faults.real_house import database_of_its_own
 from tests.folders import short_folder
 
 
@@ -20,11 +18,12 @@ def codehub(tmp_path: Path) -> Command:
 @pytest.fixture(scope="session")
 def server(postgres_url: str, migrated_template: str, redis_url: str) -> Iterator[Served]:
     """One for all tests of commands; each of them is somebody else there."""
-    url = asyncio.run(create_database(postgres_url, migrated_template))
-    asyncio.run(new_installation(url))
-    with short_folder() as folder, served(url, redis_url, folder) as running:
+    with (
+        database_of_its_own(postgres_url, migrated_template) as url,
+        short_folder() as folder,
+        served(url, redis_url, folder) as running,
+    ):
         yield running
-    asyncio.run(drop_database(postgres_url, url))
 
 
 @pytest.fixture

@@ -102,7 +102,8 @@ async def test_the_current_archive_and_one_that_a_fork_stands_on_stay(house: Col
     assert gone not in await house.objects()
 
 
-async def test_the_archive_that_is_being_made_stays(house: Collecting) -> None:
+async def being_archived(house: Collecting) -> str:
+    """The key that a workspace is on its way to."""
     op_id = uuid4()
     workspace_id = await house.workspace(
         operation=Operation.ARCHIVING,
@@ -112,7 +113,11 @@ async def test_the_archive_that_is_being_made_stays(house: Collecting) -> None:
         archive_op_id=op_id,
         home_volume="home",
     )
-    key = archive_key(workspace_id, op_id)
+    return archive_key(workspace_id, op_id)
+
+
+async def test_the_archive_that_is_being_made_stays(house: Collecting) -> None:
+    key = await being_archived(house)
     await house.store.put(key, CONTENT)
     house.lead()
     assert (await house.collected())["kept"] == {"it is being made": 1}
@@ -154,16 +159,8 @@ class TestUploads:
             assert [each async for each in house.store.unfinished()] == []
 
     async def test_one_of_an_operation_under_way_is_left_alone(self, house: Collecting) -> None:
-        op_id = uuid4()
-        workspace_id = await house.workspace(
-            operation=Operation.ARCHIVING,
-            op_step=Step.ARCHIVE,
-            op_id=op_id,
-            op_clock_at=clock.now(),
-            archive_op_id=op_id,
-            home_volume="home",
-        )
-        async with house.store.upload(archive_key(workspace_id, op_id)) as upload:
+        key = await being_archived(house)
+        async with house.store.upload(key) as upload:
             await upload.write(bytes(20 * 1024 * 1024))
             house.lead()
             assert (await house.collected())["kept"] == {"an operation is under way": 1}

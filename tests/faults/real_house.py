@@ -2,8 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -17,7 +17,7 @@ from codehub.runtimes.docker.runtime import DockerRuntime
 from codehub.runtimes.protocols import Instance, Runtime
 from codehub.store.identity import installation_id
 from tests.coordinators.house import House, until
-from tests.databases import execute
+from tests.databases import create_database, drop_database, execute
 from tests.runtimes.docker.tidy import clear
 from tests.runtimes.docker.tool_image import HOST, PORT
 
@@ -122,6 +122,15 @@ async def new_installation(database_url: str) -> str:
     """Its id. Databases of tests are copies of one, and so would be their labels."""
     await execute(database_url, "UPDATE installation SET id = gen_random_uuid()")
     return await installation_id(database_url)
+
+
+@contextmanager
+def database_of_its_own(postgres_url: str, template: str) -> Iterator[str]:
+    """For a whole codehub that several tests share; its address."""
+    url = asyncio.run(create_database(postgres_url, template))
+    asyncio.run(new_installation(url))
+    yield url
+    asyncio.run(drop_database(postgres_url, url))
 
 
 @asynccontextmanager
