@@ -1,4 +1,5 @@
-"""What pages say, in each language: one catalogue per language (`words/*.toml`), each with the same keys."""
+"""What pages say, in each language: one catalogue per language (`words/en/`, `words/ko/`), each with the same keys; a file
+for each part of the dashboard. {gaps} are filled by the server."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -44,8 +45,10 @@ def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Tex
 
 
 def _language(code: str, name: str, wording: Wording) -> Language:
-    text = files("codehub.web.pages").joinpath("words", f"{code}.toml").read_text("utf-8")
-    return Language(code, name, wording, dict(_flat(tomllib.loads(text))))
+    texts: dict[str, Text] = {}
+    for file in files("codehub.web.pages").joinpath("words", code).iterdir():
+        texts.update(_flat(tomllib.loads(file.read_text("utf-8"))))
+    return Language(code, name, wording, texts)
 
 
 LANGUAGES = {
