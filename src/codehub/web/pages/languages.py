@@ -1,5 +1,5 @@
-"""What pages say, in each language: one catalogue per language (`words/en/`, `words/ko/`), each with the same keys; a file
-for each part of the dashboard. {gaps} are filled by the server."""
+"""What pages say, in each language: one catalogue per language (`words/en/`, `words/ko/`), each with the same keys and
+a file for each part of the dashboard. {gaps} are filled by the server."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
