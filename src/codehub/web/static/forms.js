@@ -36,7 +36,7 @@ async function now(form, submitter) {
     failed();
   }
   for (const card of cards) card.classList.remove("sending");
-  refresh(ids);
+  refresh(ids.length ? ids : undefined);
 }
 
 /**

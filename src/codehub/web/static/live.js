@@ -1,38 +1,39 @@
-// Keeps the list as the server sees it: hears which workspaces have changed, and asks for those that are shown here.
+// Keeps parts of a page as the server sees them: hears which workspaces have changed, and asks for what shows them.
+//
+// `data-live` is where the markup of an element comes from; elements with the same address are asked for together, and
+// each takes what has its id. `data-refresh-seconds` says how often what changes by the clock is asked for, `data-id`
+// of which workspace it tells (without one, of any). With `data-query` the query of the page is part of the address;
+// with `data-pieces`, single workspaces are asked for there instead of all.
 import { ask, parsed } from "./asking.js";
 import { listen } from "./stream.js";
-import { swap } from "./swapping.js";
+import { swap, swapInside } from "./swapping.js";
 
 const GATHER_MILLISECONDS = 250;
 const AGAIN_MILLISECONDS = 2000;
 
-/** @type {HTMLElement | null} */
-let list = null;
-/** @type {Set<string>} */
-const waiting = new Set();
-let wantsAll = false;
-let isAsking = false;
-/** @type {ReturnType<typeof setTimeout> | undefined} */
-let timer;
+/** @type {Part[]} */
+let parts = [];
 
-/** @param {HTMLElement} shown */
-export function follow(shown) {
-  list = shown;
+/** @param {Iterable<HTMLElement>} elements */
+export function follow(elements) {
+  /** @type {Map<string, HTMLElement[]>} */
+  const byAddress = new Map();
+  for (const each of elements) {
+    const address = /** @type {string} */ (each.dataset.live);
+    byAddress.set(address, [...(byAddress.get(address) ?? []), each]);
+  }
+  parts = [...byAddress].map(([address, those]) => new Part(address, those));
   hear();
-  setInterval(() => refresh(timed()), Number(shown.dataset.refreshSeconds) * 1000);
-  document.addEventListener("visibilitychange", gather);
+  document.addEventListener("visibilitychange", () => parts.forEach((part) => part.gather()));
   addEventListener("popstate", () => refresh());
 }
 
 /**
- * Ask for these again; without any, for all that this address shows.
+ * Ask again for what shows these workspaces; without any, for all of this page.
  * @param {string[]} [ids]
  */
 export function refresh(ids) {
-  if (!list) return;
-  if (ids) ids.forEach((id) => waiting.add(id));
-  else wantsAll = true;
-  gather();
+  for (const part of parts) part.want(ids);
 }
 
 /**
@@ -62,52 +63,85 @@ function hear() {
   addEventListener("pageshow", (event) => event.persisted && location.reload());
 }
 
-function gather() {
-  const hasWork = wantsAll || waiting.size > 0;
-  if (hasWork && !timer && !isAsking && !document.hidden) timer = setTimeout(put, GATHER_MILLISECONDS);
-}
-
-async function put() {
-  timer = undefined;
-  isAsking = true;
-  const ids = [...waiting];
-  const whole = wantsAll || ids.some((id) => !card(id));
-  waiting.clear();
-  wantsAll = false;
-  let pause = 0;
-  try {
-    await (whole ? putAll() : putSome(ids));
-  } catch {
-    wantsAll = true;
-    pause = AGAIN_MILLISECONDS;
+/** What comes from one address. It is asked for by one request at a time, and only while somebody can see it. */
+class Part {
+  /**
+   * @param {string} address
+   * @param {HTMLElement[]} elements
+   */
+  constructor(address, elements) {
+    const { id, pieces, query, refreshSeconds } = elements[0].dataset;
+    this.address = address;
+    this.elements = elements;
+    this.id = id;
+    this.pieces = pieces;
+    this.hasQuery = query !== undefined;
+    /** @type {Set<string>} */
+    this.waiting = new Set();
+    this.wantsAll = false;
+    this.isAsking = false;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+    if (refreshSeconds) setInterval(() => this.want(pieces ? timed() : undefined), Number(refreshSeconds) * 1000);
   }
-  setTimeout(() => {
-    isAsking = false;
-    gather();
-  }, pause);
-}
 
-async function putAll() {
-  const page = await markup(`/fragments/list${location.search}`);
-  swap(/** @type {HTMLElement} */ (list), page.body);
-}
+  /** @param {string[]} [ids] */
+  want(ids) {
+    if (!ids) this.wantsAll = true;
+    else if (this.pieces) ids.forEach((id) => this.waiting.add(id));
+    else if (this.id ? ids.includes(this.id) : ids.length > 0) this.wantsAll = true;
+    this.gather();
+  }
 
-/** @param {string[]} ids */
-async function putSome(ids) {
-  const said = new URLSearchParams(location.search);
-  said.set("ids", ids.join(","));
-  const page = await markup(`/fragments/cards?${said}`);
-  for (const id of ids) {
-    const newer = page.getElementById(`w-${id}`);
-    const older = card(id);
-    if (newer && older) swap(older, newer);
-    else wantsAll = true; // it is no longer what this address shows
+  gather() {
+    const hasWork = this.wantsAll || this.waiting.size > 0;
+    if (!hasWork || this.timer || this.isAsking || document.hidden) return;
+    this.timer = setTimeout(() => this.put(), GATHER_MILLISECONDS);
+  }
+
+  async put() {
+    this.timer = undefined;
+    this.isAsking = true;
+    const ids = [...this.waiting];
+    const whole = this.wantsAll || ids.some((id) => !card(id));
+    this.waiting.clear();
+    this.wantsAll = false;
+    let pause = 0;
+    try {
+      await (whole ? this.putAll() : this.putSome(ids));
+    } catch {
+      this.wantsAll = true;
+      pause = AGAIN_MILLISECONDS;
+    }
+    setTimeout(() => {
+      this.isAsking = false;
+      this.gather();
+    }, pause);
+  }
+
+  async putAll() {
+    const page = await markup(this.address + (this.hasQuery ? location.search : ""));
+    for (const each of this.elements) swapInside(each, page.getElementById(each.id) ?? page.body);
+  }
+
+  /** @param {string[]} ids */
+  async putSome(ids) {
+    const said = new URLSearchParams(location.search);
+    said.set("ids", ids.join(","));
+    const page = await markup(`${this.pieces}?${said}`);
+    for (const id of ids) {
+      const newer = page.getElementById(`w-${id}`);
+      const older = card(id);
+      if (newer && older) swap(older, newer);
+      else this.wantsAll = true; // it is no longer what this address shows
+    }
   }
 }
 
 /** @param {string} address */
 async function markup(address) {
   const answer = await ask(address);
+  if (answer.status === 404) location.reload(); // what the page is about is gone, and the page says so
   if (!answer.ok) throw new Error(String(answer.status));
   return parsed(await answer.text());
 }

@@ -3,13 +3,13 @@ import { goTo } from "./live.js";
 
 const PAUSE_MILLISECONDS = 250;
 
-export function narrowAtOnce() {
-  const form = /** @type {HTMLFormElement} */ (document.querySelector("[data-narrow]"));
+/** @param {HTMLFormElement} form */
+export function narrowAtOnce(form) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   const go = () => {
     const said = new URLSearchParams(/** @type {any} */ (new FormData(form)));
-    goTo(`/?${said}`);
+    goTo(`${form.getAttribute("action")}?${said}`);
   };
   form.addEventListener("input", () => {
     clearTimeout(timer);

@@ -2,6 +2,7 @@
 import "./dialogs.js";
 import "./forms.js";
 import "./menus.js";
+import "./shortcuts.js";
 import { follow } from "./live.js";
 import { narrowAtOnce } from "./narrowing.js";
 
@@ -9,8 +10,7 @@ import { narrowAtOnce } from "./narrowing.js";
 const zone = encodeURIComponent(Intl.DateTimeFormat().resolvedOptions().timeZone);
 document.cookie = `codehub-zone=${zone}; path=/; max-age=31536000; samesite=lax`;
 
-const list = document.querySelector("[data-live]");
-if (list) {
-  narrowAtOnce();
-  follow(list);
-}
+const live = document.querySelectorAll("[data-live]");
+if (live.length) follow(live);
+const narrowing = document.querySelector("[data-narrow]");
+if (narrowing) narrowAtOnce(narrowing);

@@ -8,9 +8,23 @@ const KEPT_CLASSES = ["leaving", "sending"];
  * @param {HTMLElement} newer
  */
 export function swap(older, newer) {
+  keepingFocus(() => merge(older, newer));
+}
+
+/**
+ * What is in the one goes into the other, which stays itself.
+ * @param {HTMLElement} older
+ * @param {HTMLElement} newer
+ */
+export function swapInside(older, newer) {
+  keepingFocus(() => inside(older, newer));
+}
+
+/** @param {() => void} change */
+function keepingFocus(change) {
   const hadFocus = /** @type {HTMLElement | null} */ (document.activeElement);
   const key = keyOf(hadFocus);
-  merge(older, newer);
+  change();
   if (document.activeElement === hadFocus || !key) return;
   if (hadFocus?.isConnected) hadFocus.focus();
   else /** @type {HTMLElement | null} */ (find(key))?.focus();
@@ -22,11 +36,19 @@ export function swap(older, newer) {
  */
 function merge(older, newer) {
   if (older.isEqualNode(newer)) return;
-  if (older.tagName !== newer.tagName && older.id !== "list") {
+  if (older.tagName !== newer.tagName) {
     older.replaceWith(document.adoptNode(newer));
     return;
   }
-  if (older.id !== "list") attributes(older, newer);
+  attributes(older, newer);
+  inside(older, newer);
+}
+
+/**
+ * @param {Element} older
+ * @param {Element} newer
+ */
+function inside(older, newer) {
   if (!newer.children.length || !older.children.length) {
     if (older.innerHTML !== newer.innerHTML) older.replaceChildren(...adopted(newer));
     return;
@@ -105,12 +127,11 @@ function nameOf(child, before) {
 /** @param {Element | null} element */
 function keyOf(element) {
   const key = element?.getAttribute("data-key");
-  const card = element?.closest(".card")?.id ?? "";
-  return key ? { key, card } : null;
+  const place = element?.closest(".card, [data-live]")?.id ?? "";
+  return key ? { key, place } : null;
 }
 
-/** @param {{ key: string, card: string }} of */
-function find({ key, card }) {
-  const inside = card ? document.getElementById(card) : document.getElementById("list");
-  return inside?.querySelector(`[data-key="${CSS.escape(key)}"]`);
+/** @param {{ key: string, place: string }} of */
+function find({ key, place }) {
+  return document.getElementById(place)?.querySelector(`[data-key="${CSS.escape(key)}"]`);
 }
