@@ -157,7 +157,7 @@ class GcRunner:
 def _told(decision: Round, deleted: Counter[str], pruned: dict[str, int]) -> RoundTold:
     return RoundTold(
         seen=len(decision.keep) + len(decision.note) + len(decision.wait) + decision.due,
-        kept=Counter(each.why for each in decision.keep),
+        kept=Counter(str(each.why) for each in decision.keep),
         waiting=len(decision.note) + len(decision.wait),
         deleted=deleted,
         pruned=pruned,

@@ -21,6 +21,27 @@ class OrphanKind(StrEnum):
     JOB = "job"
 
 
+class Stays(StrEnum):
+    """Why something must stay, in words for people."""
+
+    KEPT_BY_OWNER = "its owner keeps it"
+    NEWEST = "it is among the newest"
+    """The number of those follows."""
+    ASKED_FOR = "it is asked for"
+    BEING_MADE = "it is being made"
+    MADE_LAST = "it was made last"
+    CURRENT = "it is the current archive"
+    CAN_COME_BACK = "its workspace can still be brought back"
+    IN_ERROR = "its workspace is in ERROR"
+    MAY_BE_ANOTHERS = "another installation keeps archives in this store, and it may be one of those"
+    UNDER_WAY = "an operation is under way"
+    CONTROLLERS = "its workspace is the controller's to clean up"
+    UNKNOWN = "nobody knows whose home it is"
+    HOME = "it is the home"
+    BEING_DELETED = "its workspace is being deleted"
+    MAYBE_ONLY_COPY = "it may hold the only copy of a home"
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """Something that exists outside: an archive by its key, an unfinished upload by key and upload id, a volume or a
@@ -131,22 +152,22 @@ def named_archives(
     for generation in sorted(generations, key=lambda each: each.made_at, reverse=True):
         by_workspace.setdefault(generation.workspace_id, []).append(generation)
         if generation.kept:
-            named[generation.key] = "its owner keeps it"
+            named[generation.key] = Stays.KEPT_BY_OWNER
     for workspace in workspaces:
         if workspace.deleted_at is not None and not _can_be_brought_back(workspace, policy, now):
             continue
         for generation in by_workspace.get(workspace.id, [])[: policy.generations]:
-            named[generation.key] = f"it is among the newest {policy.generations}"
+            named[generation.key] = f"{Stays.NEWEST} {policy.generations}"
         if workspace.request is not None and workspace.request.archive_key is not None:
-            named[workspace.request.archive_key] = "it is asked for"
+            named[workspace.request.archive_key] = Stays.ASKED_FOR
         if workspace.archive_op_id is not None:
             last = archive_key(workspace.id, workspace.archive_op_id)
             if workspace.operation in _MAKES_ARCHIVE:
-                named[last] = "it is being made"
+                named[last] = Stays.BEING_MADE
             else:
-                named.setdefault(last, "it was made last")
+                named.setdefault(last, Stays.MADE_LAST)
         if workspace.archive_key is not None:
-            named[workspace.archive_key] = "it is the current archive"
+            named[workspace.archive_key] = Stays.CURRENT
     return named
 
 
@@ -161,7 +182,7 @@ def protection(found: Found, ground: Ground, policy: CollectPolicy, now: datetim
         case OrphanKind.VOLUME:
             return _volume_protection(found, workspace, ground)
         case OrphanKind.CONTAINER:
-            return None if workspace is None else "its workspace is the controller's to clean up"
+            return None if workspace is None else Stays.CONTROLLERS
         case OrphanKind.JOB:
             return None if workspace is None else _under_way(workspace)
 
@@ -172,17 +193,17 @@ def _archive_protection(
     if workspace is None:
         return _others(ground)
     if workspace.deleted_at is not None:
-        return "its workspace can still be brought back" if _can_be_brought_back(workspace, policy, now) else None
-    return "its workspace is in ERROR" if workspace.phase is Phase.ERROR else None
+        return Stays.CAN_COME_BACK if _can_be_brought_back(workspace, policy, now) else None
+    return Stays.IN_ERROR if workspace.phase is Phase.ERROR else None
 
 
 def _others(ground: Ground) -> str | None:
     """Nobody here knows whose it is."""
-    return "another installation keeps archives in this store, and it may be one of those" if ground.shared else None
+    return Stays.MAY_BE_ANOTHERS if ground.shared else None
 
 
 def _under_way(workspace: Workspace) -> str | None:
-    return None if workspace.operation is Operation.NONE else "an operation is under way"
+    return None if workspace.operation is Operation.NONE else Stays.UNDER_WAY
 
 
 def _can_be_brought_back(workspace: Workspace, policy: CollectPolicy, now: datetime) -> bool:
@@ -193,17 +214,17 @@ def _volume_protection(found: Found, workspace: Workspace | None, ground: Ground
     """A volume goes only where its workspace was seen to have its home elsewhere, in this round too, or where all it
     had is deleted."""
     if workspace is None:
-        return "nobody knows whose home it is"
+        return Stays.UNKNOWN
     if workspace.home_volume == found.key:
-        return "it is the home"
+        return Stays.HOME
     if workspace.operation is not Operation.NONE:
-        return "an operation is under way"
+        return Stays.UNDER_WAY
     if workspace.deleted_at is not None:
-        return None if workspace.phase is Phase.DELETED else "its workspace is being deleted"
+        return None if workspace.phase is Phase.DELETED else Stays.BEING_DELETED
     if workspace.phase is Phase.ERROR:
-        return "its workspace is in ERROR"
+        return Stays.IN_ERROR
     seen = view(workspace)
     home, status = (
         (workspace.archive_key, seen.archive) if workspace.home_volume is None else (workspace.home_volume, seen.volume)
     )
-    return None if status is Status.TRUE and home in ground.whole else "it may hold the only copy of a home"
+    return None if status is Status.TRUE and home in ground.whole else Stays.MAYBE_ONLY_COPY

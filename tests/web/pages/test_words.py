@@ -7,6 +7,7 @@ from string import Formatter
 
 import pytest
 
+from codehub.decide.orphans import Stays
 from codehub.model.states import Operation, Phase
 from codehub.web import pages
 from codehub.web.pages.actions import Deed
@@ -45,6 +46,7 @@ def test_every_text_is_used_and_every_text_that_is_used_is_there() -> None:
 def test_what_is_told_by_its_name_has_a_word() -> None:
     assert {f"phase.{phase}" for phase in Phase} <= set(ENGLISH)
     assert {f"operation.{operation}" for operation in Operation if operation is not Operation.NONE} <= set(ENGLISH)
+    assert {f"stays.{why.name.lower()}" for why in Stays} == {key for key in ENGLISH if key.startswith("stays.")}
     assert {f"done.{deed}" for deed in Deed} | {f"action.{deed}" for deed in Deed} <= set(ENGLISH)
 
 

@@ -1,5 +1,6 @@
 """The collector, for administrators: what it did, what it would do, and what it asks about."""
 
+from collections import Counter
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 from uuid import UUID
@@ -104,15 +105,12 @@ async def preview_gc_round(request: Request, _caller: Administrator) -> Response
     policy = collect_policy(parts.settings.archive, parts.settings.retention)
     noted = await reads.noted_orphans()
     decision = await decide(around, reads, policy, confirmed=0)
-    kept: dict[str, int] = {}
-    for each in decision.keep:
-        kept[each.why] = kept.get(each.why, 0) + 1
     return answer(
         {
             "seen": len(around.found),
             "take": [_thing(each, noted) for each in decision.take[:LISTED]],
             "wait": [_thing(each, noted) for each in (*decision.wait, *decision.note)[:LISTED]],
-            "kept": kept,
+            "kept": Counter(str(each.why) for each in decision.keep),
             "due": decision.due,
             "halted": decision.halted,
         }
