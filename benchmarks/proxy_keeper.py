@@ -34,7 +34,7 @@ class Tables:
 
     places: dict[bytes, Place]
     sessions: dict[bytes, tuple[UUID, str]]
-    activity: dict[UUID, bool] = field(default_factory=dict)
+    activity: dict[bytes, bool] = field(default_factory=dict)
 
     def decide(self, asked: Asked) -> Decision:
         place = self.places.get(asked.host)
@@ -42,7 +42,7 @@ class Tables:
             if name == COOKIE and place is not None:
                 session = self.sessions.get(value)
                 if session is not None and session[1] == place.owner:
-                    self.activity[place.workspace_id] = True
+                    self.activity[asked.host] = True
                     return Forward(place.upstream, place.workspace_id, session[0], asked.target)
         return _REFUSED
 
@@ -52,20 +52,20 @@ class Tables:
     def nobody_answers(self, upstream: Upstream) -> None:
         sys.exit(f"nobody answers at {upstream.endpoint}")
 
-    def watcher(self, _asked: Asked, forward: Forward) -> Watcher:
-        return Noting(self.activity, forward.workspace_id)
+    def watcher(self, asked: Asked, _forward: Forward) -> Watcher:
+        return Noting(self.activity, asked.host)
 
 
 @dataclass(slots=True)
 class Noting:
-    activity: dict[UUID, bool]
-    workspace_id: UUID
+    activity: dict[bytes, bool]
+    place: bytes
 
     def from_visitor(self, _data: bytes) -> None:
-        self.activity[self.workspace_id] = True
+        self.activity[self.place] = True
 
     def from_workspace(self, _data: bytes) -> None:
-        self.activity[self.workspace_id] = True
+        self.activity[self.place] = True
 
     def ended(self) -> None:
         """Nothing is kept of it."""

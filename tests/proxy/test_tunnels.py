@@ -268,4 +268,4 @@ def test_the_walk_knows_where_frames_end() -> None:
         while position < len(stream):
             walk.feed(stream[position : position + step])
             position = min(position + step, len(stream))
-            assert walk.is_between_frames == (position in ends)
+            assert (walk.left == 0) == (position in ends)

@@ -11,22 +11,17 @@ def close_frame(code: int) -> bytes:
 class FrameWalk:
     """Follows the frames that a server sends. Whoever speaks in the middle of one would break it."""
 
-    __slots__ = ("_header", "_left")
+    __slots__ = ("_header", "left")
 
     def __init__(self) -> None:
-        self._left = 0  # bytes of a frame still to come; -1 while its header has not come whole
+        self.left = 0
+        """Bytes of a frame still to come; -1 while its header has not come whole, 0 between two frames."""
         self._header = b""
 
-    @property
-    def is_between_frames(self) -> bool:
-        return self._left == 0
-
     def feed(self, data: bytes) -> None:
-        size, left = len(data), self._left
-        if not left and 1 < size < 128 and data[1] + 2 == size:
-            return  # one short frame, as nearly all are
+        size, left = len(data), self.left
         if left >= size:
-            self._left = left - size
+            self.left = left - size
         else:
             self._walk(self._header + data, max(left, 0))
 
@@ -35,10 +30,10 @@ class FrameWalk:
             header = data[position : position + 14]
             length = _frame_length(header)
             if length is None:
-                self._header, self._left = header, -1
+                self._header, self.left = header, -1
                 return
             position += length
-        self._header, self._left = b"", position - len(data)
+        self._header, self.left = b"", position - len(data)
 
 
 def _frame_length(header: bytes) -> int | None:

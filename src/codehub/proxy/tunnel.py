@@ -72,7 +72,7 @@ class Tunnel:
         if self.workspace.has_ended:
             self._end(transport)  # they have been told already that nothing more comes
             return
-        if self.workspace.walk.is_between_frames:
+        if not self.workspace.walk.left:
             transport.write(close_frame(why.value))
         if transport.can_write_eof():
             transport.resume_reading()
@@ -112,7 +112,7 @@ def _nobody(_data: bytes) -> None:
 class _End(asyncio.Protocol):
     """What comes from one side goes to the other; what one cannot take, the other is not asked for."""
 
-    __slots__ = ("_tell", "has_ended", "other", "transport", "tunnel")
+    __slots__ = ("_tell", "_write", "has_ended", "other", "transport", "tunnel")
 
     def __init__(
         self, tunnel: Tunnel, transport: asyncio.Transport, other: asyncio.Transport, tell: Callable[[bytes], None]
@@ -120,6 +120,7 @@ class _End(asyncio.Protocol):
         self.tunnel = tunnel
         self.transport = transport
         self.other = other
+        self._write = other.write  # found once: this is done for every message
         self._tell = tell
         self.has_ended = False
 
@@ -156,7 +157,7 @@ class _VisitorsEnd(_End):
     __slots__ = ()
 
     def data_received(self, data: bytes) -> None:
-        self.other.write(data)
+        self._write(data)
         try:
             self._tell(data)
         except Exception as error:  # noqa: BLE001 (a bulkhead, as in `Tunnel.lost`)
@@ -173,8 +174,10 @@ class _WorkspacesEnd(_End):
         self.walk = FrameWalk()
 
     def data_received(self, data: bytes) -> None:
-        self.other.write(data)
-        self.walk.feed(data)
+        self._write(data)
+        walk = self.walk
+        if walk.left or not 1 < len(data) < 128 or data[1] + 2 != len(data):  # else one short frame, as nearly all are
+            walk.feed(data)
         try:
             self._tell(data)
         except Exception as error:  # noqa: BLE001 (a bulkhead, as in `Tunnel.lost`)
