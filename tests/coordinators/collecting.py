@@ -31,6 +31,7 @@ from codehub.store import gc_rounds
 from codehub.store.collector import PostgresCollector
 from codehub.store.engine import single
 from codehub.store.gc_rounds import PostgresRounds
+from codehub.store.home_counter import PostgresMarks
 from codehub.store.protocols import Seat
 from codehub.store.pruning import prune_by_age, prune_workspaces
 from codehub.store.rows import from_conditions, from_request
@@ -87,7 +88,7 @@ class Collecting:
         return replica
 
     def watch(self, store: ObjectStore | None = None) -> BackupWatch:
-        return BackupWatch(single(self.database_url, "tests"), store or self.store, INSTALLATION)
+        return BackupWatch(PostgresMarks(single(self.database_url, "tests")), store or self.store, INSTALLATION)
 
     def _book(self, seat: Seat) -> Book:
         assert isinstance(seat, PostgresSeat)

@@ -41,6 +41,7 @@ from codehub.runtimes.memory_engine import MemoryEngine
 from codehub.runtimes.protocols import Runtime
 from codehub.settings.groups import ArchiveConfig, CoordinatorConfig, ReconcilerConfig, RetentionConfig
 from codehub.store.engine import single
+from codehub.store.home_counter import PostgresMarks
 from codehub.store.rows import WORKSPACE_COLUMNS, to_workspace
 from codehub.store.wishes import Because, NewWorkspace, create_workspace, place_request, wish
 from codehub.telemetry.metrics import Metrics, fresh
@@ -115,7 +116,7 @@ class House:
     def actions(self, leadership: Leadership) -> Actions:
         """The acts of one who leads, with nobody who decides about them."""
         runtime = self.runtime(leadership.check)
-        backups = BackupWatch(self.pool, self.store, INSTALLATION)
+        backups = BackupWatch(PostgresMarks(self.pool), self.store, INSTALLATION)
         terms = ArchiveTerms(level=1, proof=Proof.CHECKSUM, lent_seconds=600)
         archives = Archiving(self.store, terms, backups, None).acts(runtime, leadership, lambda *_: None, clock.now)
         return Actions(runtime, leadership, archives, backups, lambda *_: None)

@@ -200,7 +200,7 @@ class TestWhetherHomesMayGo:
             def __getattr__(self, name: str) -> object:
                 raise StoreUnreachable("not mounted")
 
-        watch = BackupWatch(house.watch().database, Away(), INSTALLATION)  # type: ignore[arg-type]
+        watch = BackupWatch(house.watch().marks, Away(), INSTALLATION)  # type: ignore[arg-type]
         with pytest.raises(HomesStay, match="not mounted"):
             await watch.require(leads, covered=False)
 

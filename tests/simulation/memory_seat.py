@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from contextvars import Context
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -19,6 +20,8 @@ class MemoryServer:
     database: MemoryDatabase
     holders: dict[str, "MemorySeat"] = field(default_factory=dict)
     queues: dict[str, list["MemorySeat"]] = field(default_factory=dict)
+    context: Context = field(default_factory=Context)
+    """What the server does by itself belongs to no process."""
 
     def pass_on(self, lock_name: str) -> None:
         """Give a lock that has become free to the one who has waited longest."""
@@ -43,7 +46,7 @@ class MemorySeat:
         self._turn = asyncio.Lock()
         self._when_lost: list[Callable[[], None]] = []
         self.granted = asyncio.Event()
-        self._lease = asyncio.get_running_loop().call_later(lease_seconds, self.drop)
+        self._lease = self._leased()
 
     async def campaign(self) -> Term | None:
         if self._term is not None:
@@ -129,7 +132,11 @@ class MemorySeat:
                 raise
             finally:
                 if not self._lost:
-                    self._lease = asyncio.get_running_loop().call_later(self._lease_seconds, self.drop)
+                    self._lease = self._leased()
+
+    def _leased(self) -> asyncio.TimerHandle:
+        """The server's own clock: it goes on while the session's process is frozen."""
+        return asyncio.get_running_loop().call_later(self._lease_seconds, self.drop, context=self._server.context)
 
     async def _wait_for_lock(self) -> bool:
         if self._lock_name not in self._server.holders:

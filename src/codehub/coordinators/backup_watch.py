@@ -18,14 +18,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from codehub.archives.counter import leave_mark, read_mark
 from codehub.archives.errors import StoreError, StoreLied
 from codehub.archives.object_store import ObjectStore
 from codehub.model.mark import Mark
 from codehub.runtimes.errors import RuntimeFault
-from codehub.store.home_counter import counted, forget_marks_before, knows, record_mark
+from codehub.store.protocols import Marks
 
 DATABASE_IS_OLD = (
     "the archive store was told of a later state than this database knows (counter {stored} there, {here} here): it was"
@@ -43,7 +42,7 @@ class DatabaseIsOld(HomesStay):
 
 @dataclass
 class BackupWatch:
-    database: AsyncEngine
+    marks: Marks
     store: ObjectStore
     installation: str
     _covered: Mark | None = None
@@ -68,8 +67,7 @@ class BackupWatch:
         if known is None:
             known = await self.look(check)
         try:
-            async with self.database.connect() as connection:
-                is_known, here = await knows(connection, known), await counted(connection)
+            is_known, here = await self.marks.look(known)
         except (DBAPIError, OSError) as error:
             raise HomesStay(f"whether the database is the newest cannot be told now: {error}") from error
         if not is_known:
@@ -86,17 +84,16 @@ class BackupWatch:
 
     async def tidy(self, stored: Mark) -> None:
         """Forget the marks that nobody can find in the store any more, which holds this one."""
-        async with self.database.begin() as connection:
-            await forget_marks_before(connection, stored)
+        await self.marks.forget_before(stored)
 
     async def _newest(self, stored: Mark | None, check: Callable[[], None]) -> Mark:
-        async with self.database.begin() as connection:
-            here = await counted(connection)
-            if stored is not None and not await knows(connection, stored):
+        if stored is not None:
+            is_known, here = await self.marks.look(stored)
+            if not is_known:
                 raise DatabaseIsOld(DATABASE_IS_OLD.format(stored=stored.value, here=here))
-            if stored is not None and stored.value >= here:
+            if stored.value >= here:
                 return stored
-            newest = await record_mark(connection)
+        newest = await self.marks.record()
         check()
         await leave_mark(self.store, self.installation, newest)
         return newest

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
+from typing import Protocol
 from uuid import UUID
 
 import structlog
@@ -17,7 +18,7 @@ from codehub.coordinators.supervisor import Report
 from codehub.coordinators.surroundings import look_around
 from codehub.decide.orphans import CollectPolicy, Round
 from codehub.runtimes.protocols import Runtime
-from codehub.store.gc_rounds import Begun, PostgresRounds, RoundTold
+from codehub.store.gc_rounds import Begun, RoundTold
 from codehub.store.protocols import CollectorStore, Seat, SeatLost
 from codehub.telemetry.metrics import Metrics
 
@@ -29,12 +30,25 @@ PAUSE_SECONDS = 60.0
 """After a round that failed, and between two looks at the counter."""
 
 
+class Rounds(Protocol):
+    async def begin(self) -> Begun | None:
+        """The next round, if one is asked for, was cut short, or is due by the interval."""
+
+    async def halted(self) -> str | None:
+        """Why the last round waits for an administrator, if it does."""
+
+    async def end(self, round_id: UUID, told: RoundTold) -> None: ...
+
+    async def failed(self, round_id: UUID, why: str) -> None:
+        """It has not ended, and is begun again."""
+
+
 @dataclass(frozen=True)
 class Book:
     """What the leader reads and writes, over its own connection."""
 
     collector: CollectorStore
-    rounds: PostgresRounds
+    rounds: Rounds
     prune: Callable[[], Awaitable[dict[str, int]]]
     """What is old, in every table; how many rows of each went."""
     prune_workspaces: Callable[[Collection[UUID]], Awaitable[int]]

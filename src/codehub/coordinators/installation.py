@@ -38,6 +38,7 @@ from codehub.store.collector import PostgresCollector
 from codehub.store.engine import single
 from codehub.store.feed import PostgresFeed
 from codehub.store.gc_rounds import PostgresRounds
+from codehub.store.home_counter import PostgresMarks
 from codehub.store.idle import PostgresIdle
 from codehub.store.observer import PostgresObserver
 from codehub.store.protocols import Seat
@@ -93,7 +94,7 @@ def assemble(parts: Parts) -> Supervisor:
         ticker=Ticker(rhythm, clock.elapsed, random.random),
         elapsed=clock.elapsed,
     )
-    watch = BackupWatch(single(parts.database_url, "codehub counter"), parts.store, parts.installation)
+    watch = BackupWatch(PostgresMarks(single(parts.database_url, "codehub counter")), parts.store, parts.installation)
     slots = Slots(config.max_concurrent_operations, config.max_concurrent_jobs)
     controllers = [_controller(parts, watch, shard, rhythm, slots) for shard in shards(config.shards)]
     divided = {each.lock_name: config.shards for each in controllers}

@@ -101,6 +101,8 @@ class Supervisor:
     take_seat: Callable[[str], Awaitable[Seat]]
     others_compete: Callable[[], Awaitable[bool]]
     terms: Terms
+    elapsed: Callable[[], float] = elapsed
+    spread: Callable[[], float] = random.random
     reports: dict[str, Report] = field(default_factory=dict)
 
     async def run(self) -> None:
@@ -115,13 +117,13 @@ class Supervisor:
     async def _initial_delay(self) -> None:
         """Where other candidates are seen, do not all rush for the same locks; a lone process starts at once."""
         if await self.others_compete():
-            await asyncio.sleep(random.uniform(0, self.terms.initial_delay_max_seconds))  # noqa: S311
+            await asyncio.sleep(self.spread() * self.terms.initial_delay_max_seconds)
 
     async def _keep(self, coordinator: Coordinator) -> None:
         report = self.reports[coordinator.name]
         failures = 0
         while True:
-            began = elapsed()
+            began = self.elapsed()
             try:
                 await self._one_term(coordinator, report)
             except (Deposed, SeatLost) as ended:
@@ -132,9 +134,9 @@ class Supervisor:
             finally:
                 report.is_leader = False
             report.restarts += 1
-            failures = 0 if elapsed() - began > LONGEST_PAUSE else failures + 1
+            failures = 0 if self.elapsed() - began > LONGEST_PAUSE else failures + 1
             pause = min(self.terms.retry_seconds * failures, LONGEST_PAUSE)
-            await asyncio.sleep(pause * random.uniform(0.7, 1.3))  # noqa: S311
+            await asyncio.sleep(pause * (0.7 + 0.6 * self.spread()))
 
     async def _one_term(self, coordinator: Coordinator, report: Report) -> None:
         async def govern(leadership: Leadership) -> None:
@@ -145,6 +147,6 @@ class Supervisor:
 
         seat = await self.take_seat(coordinator.lock_name)
         try:
-            await lead(seat, self.terms.lease_seconds, elapsed, govern)
+            await lead(seat, self.terms.lease_seconds, self.elapsed, govern)
         finally:
             await seat.close()

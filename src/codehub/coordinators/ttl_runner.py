@@ -4,16 +4,17 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Protocol
 from uuid import UUID
 
 import structlog
 from redis.exceptions import RedisError
 
-from codehub.bus.activity_watch import ActivityWatch, Sight
+from codehub.bus.activity_watch import Sight
 from codehub.coordinators.leadership import Leadership
 from codehub.coordinators.supervisor import Report
 from codehub.decide.idle import IdlePolicy, is_current
-from codehub.model.activity import Doors
+from codehub.model.activity import Doors, Sign
 from codehub.model.states import Desired
 from codehub.store.protocols import IdleStore, Seat
 from codehub.telemetry.metrics import Metrics
@@ -28,13 +29,22 @@ NO_FRONT_DOOR = "no front door"
 SILENT_FRONT_DOOR = "a front door is silent"
 
 
+class Watch(Protocol):
+    """Raises RedisError or OSError where it cannot look."""
+
+    async def look(self) -> Sight: ...
+
+    async def forget(self, signs: Sequence[Sign]) -> None:
+        """Of these, what is still the newest. Only after it was stored."""
+
+
 @dataclass
 class TtlRunner:
     """Who cannot be seen is not idle: while Redis is away, a front door is silent or there is none, nobody is put to
     sleep; and whoever may not have been seen for a while has all of their idle time from then on."""
 
     open_store: Callable[[Seat], IdleStore]
-    watch: ActivityWatch
+    watch: Watch
     policy: IdlePolicy
     wake: Callable[[Sequence[UUID]], Awaitable[None]]
     """Tells the others, after the commit, that these have something to do."""

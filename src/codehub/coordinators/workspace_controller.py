@@ -74,6 +74,7 @@ class WorkspaceController:
     traces: Traces = field(default_factory=Traces)
     origins: Origins | None = None
     inside_key: bytes | None = None
+    new_id: Callable[[], UUID] = uuid4
 
     async def run(self, leadership: Leadership, report: Report) -> None:
         with self.fence.open_for(leadership):
@@ -201,7 +202,7 @@ class WorkspaceController:
         match decision:
             case Begin():
                 await office.cancel(row)  # the removal of surplus containers, if any: an operation sees to them itself
-                claimed = await store.claim(row, decision, uuid4(), phase_after(row, decision, max_retries))
+                claimed = await store.claim(row, decision, self.new_id(), phase_after(row, decision, max_retries))
                 if claimed is not None:
                     log.info("operation begun", workspace_id=str(row.id), operation=decision.operation)
                     await self._act(office, claimed, decision.step)

@@ -6,7 +6,7 @@ course of things, crashes included, the store never holds a mark that the databa
 knows every fact that was counted before it."""
 
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from codehub.model.mark import Mark
 
@@ -51,3 +51,22 @@ async def adopt(connection: AsyncConnection, mark: Mark) -> None:
 async def forget_marks_before(connection: AsyncConnection, mark: Mark) -> None:
     """Those before the one that the store holds, once nobody can be about to put them there any more."""
     await connection.execute(_FORGET_MARKS, {"value": mark.value, "seconds": MARKS_KEPT_SECONDS})
+
+
+class PostgresMarks:
+    """As those see them who compare the database with the archive store."""
+
+    def __init__(self, database: AsyncEngine) -> None:
+        self._database = database
+
+    async def look(self, mark: Mark) -> tuple[bool, int]:
+        async with self._database.connect() as connection:
+            return await knows(connection, mark), await counted(connection)
+
+    async def record(self) -> Mark:
+        async with self._database.begin() as connection:
+            return await record_mark(connection)
+
+    async def forget_before(self, mark: Mark) -> None:
+        async with self._database.begin() as connection:
+            await forget_marks_before(connection, mark)

@@ -16,6 +16,7 @@ from uuid import UUID
 from codehub.decide.orphans import Found, Generation
 from codehub.model.activity import Doors, Sign
 from codehub.model.conditions import Conditions
+from codehub.model.mark import Mark
 from codehub.model.plans import Answer, Begin, Died, Dismiss, Finish, GiveUp, Retry, Withdraw
 from codehub.model.shown import ShownWorkspace
 from codehub.model.states import Phase, Step
@@ -265,6 +266,20 @@ class IdleStore(Protocol):
 
     async def archive(self, ids: Sequence[UUID]) -> Sequence[UUID]:
         """The same for ARCHIVED, of those that have been stopped for long enough."""
+
+
+class Marks(Protocol):
+    """The counter of facts that protect homes. Not over a leader's connection: a mark that is recorded in vain does no
+    harm. Raises DBAPIError or OSError where the database does not answer."""
+
+    async def look(self, mark: Mark) -> tuple[bool, int]:
+        """Whether the database knows this mark, and how far it has come."""
+
+    async def record(self) -> Mark:
+        """A mark of all that is committed by now; committed itself when this returns."""
+
+    async def forget_before(self, mark: Mark) -> None:
+        """The older ones, once nobody can be about to leave them in the store any more."""
 
 
 class FeedStore(Protocol):
