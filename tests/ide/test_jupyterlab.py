@@ -20,7 +20,7 @@ def image() -> None:
 
 async def run_a_cell(page: Page) -> None:
     await page.locator(".jp-LauncherCard[data-category=Notebook]").first.click()
-    await page.wait_for_selector(".jp-NotebookPanel-toolbar [data-status=idle]")  # its kernel has started
+    await expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle")  # a cell that is run earlier never runs
     await page.locator(".jp-Notebook .cm-content").first.click()
     await page.keyboard.type("print('plums ' * 2 + str(6 * 7))")
     await page.keyboard.press("Shift+Enter")
