@@ -147,7 +147,7 @@ def named_archives(
 ) -> dict[str, str]:
     """The keys that something points to, and what. By key, not by prefix: a fork stands on its source's archive. The
     generations are those of these workspaces, and others do no harm."""
-    named = {}
+    named: dict[str, str] = {}
     by_workspace: dict[UUID, list[Generation]] = {}
     for generation in sorted(generations, key=lambda each: each.made_at, reverse=True):
         by_workspace.setdefault(generation.workspace_id, []).append(generation)

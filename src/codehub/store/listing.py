@@ -11,7 +11,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from codehub.model.shown import ShownWorkspace
-from codehub.model.states import Desired, Phase
+from codehub.model.states import Desired, ErrorReason, Operation, Phase
 from codehub.store.reads import Reads
 from codehub.store.shown import SHOWN_SQL, to_shown
 
@@ -55,6 +55,8 @@ class Wanted:
     owner_user_id: UUID | None = None
     phases: Sequence[Phase] = ()
     desired: Sequence[Desired] = ()
+    operations: Sequence[Operation] = ()
+    errors: Sequence[ErrorReason] = ()
     template: str | None = None
     """By name or id."""
     words: str = ""
@@ -112,6 +114,10 @@ def _conditions(wanted: Wanted) -> _Conditions:
         conditions.add("workspaces.phase = ANY ({}::text[])", list(wanted.phases))
     if wanted.desired:
         conditions.add("workspaces.desired_state = ANY ({}::text[])", list(wanted.desired))
+    if wanted.operations:
+        conditions.add("workspaces.operation = ANY ({}::text[])", list(wanted.operations))
+    if wanted.errors:
+        conditions.add("workspaces.error_reason = ANY ({}::text[])", list(wanted.errors))
     if wanted.template is not None:
         conditions.add("{} IN (templates.name, templates.id::text)", wanted.template)
     if wanted.words:

@@ -26,6 +26,7 @@ from codehub.web.drain import Drain
 from codehub.web.front_door import BehindFrontDoor
 from codehub.web.hosts import KnownHosts
 from codehub.web.inside.app import create_inside, open_inside
+from codehub.web.leading import Leading
 from codehub.web.pages import (
     account,
     actions,
@@ -111,6 +112,7 @@ def create_app(
         lifespan=lifespan,
     )
     app.state.inside = create_inside(process)
+    app.state.leading = Leading(process.siblings, coordinators.reports if coordinators is not None else {})
     problems.install(app, problem_page)
     api.install(app)
     app.include_router(health.routes(readiness))

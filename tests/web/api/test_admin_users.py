@@ -215,3 +215,17 @@ async def test_only_administrators_see_and_change_accounts(people: People, root:
         ):
             assert (await stranger.request(method, path, json={})).status_code == 403, (method, path)
     assert (await (await people.client()).get(USERS)).status_code == 401
+
+
+async def test_an_account_is_logged_out_everywhere_and_keeps_its_tokens(
+    people: People, client: httpx.AsyncClient
+) -> None:
+    ada = await people.user("ada")
+    browsers, program = [await people.browser(ada), await people.browser(ada)], await people.program(ada)
+    answer = await client.delete(f"{USERS}/{ada.id}/sessions")
+    assert (answer.status_code, answer.json()) == (200, {"ended": 2})
+    assert [(await each.get("/api/v1/me")).status_code for each in browsers] == [401, 401]
+    assert (await program.get("/api/v1/me")).status_code == 200
+    assert (await client.delete(f"{USERS}/{uuid4()}/sessions")).status_code == 404
+    told = await people.pool.fetch("SELECT action, subject FROM audit_log")
+    assert [tuple(each) for each in told] == [("user.end_sessions", "ada")]

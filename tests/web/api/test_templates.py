@@ -96,5 +96,6 @@ async def test_an_administrator_sees_who_leads(boss: Owner, database_url: str, p
         await seat.close()
     [office] = (await boss.client.get("/api/v1/admin/coordinators")).json()["items"]
     assert (office["held"], office["released"]) == (False, True)
+    assert (office["last_pass"], office["is_failing"], office["alarm"]) == (None, False, None)
     ada = await people.browser(await people.user())
     assert (await ada.get("/api/v1/admin/coordinators")).status_code == 403

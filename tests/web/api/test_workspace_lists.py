@@ -1,11 +1,12 @@
 """Lists: in a stable order, page by page, narrowed and searched, and never cut off in silence."""
 
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 import pytest
 
-from codehub.model.states import Phase
+from codehub.model.states import ErrorReason, Phase
 from tests.web.api.people import People
 from tests.web.api.workspaces import ROOT, Owner, make_template
 
@@ -103,3 +104,22 @@ async def test_an_administrator_lists_everybodys_page_by_page(ada: Owner, people
     await boss.create("b")
     assert await pages(boss, "/api/v1/admin/workspaces", limit=1) == [["b"], ["a"]]
     assert (await ada.client.get("/api/v1/admin/workspaces")).status_code == 403
+
+
+async def test_an_administrator_narrows_everybodys_by_what_is_under_way_and_what_failed(
+    ada: Owner, people: People
+) -> None:
+    boss = Owner(await people.browser(await people.administrator()), ada.pool)
+    failed, busy = await ada.create("failed"), await ada.create("busy")
+    await ada.create("quiet")
+    await ada.becomes(failed, Phase.ERROR, ErrorReason.DATA_LOST)
+    await ada.pool.execute(
+        """UPDATE workspaces SET operation = 'STARTING', op_id = id, op_step = 'start', op_clock_at = now()
+           WHERE id = $1""",
+        UUID(busy["id"]),
+    )
+    everybodys = "/api/v1/admin/workspaces"
+    assert await pages(boss, everybodys, operation="STARTING") == [["busy"]]
+    assert await pages(boss, everybodys, operation=["STARTING", "STOPPING"], phase="ERROR") == [[]]
+    assert await pages(boss, everybodys, error="DataLost") == [["failed"]]
+    assert await pages(boss, everybodys, error="Timeout") == [[]]

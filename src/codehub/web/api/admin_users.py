@@ -15,6 +15,7 @@ from codehub.web.account_problems import LastAdministrator, LoginTaken, WeakPass
 from codehub.web.actors import actor_of
 from codehub.web.api.private import never_kept
 from codehub.web.api.refusals import BODY, refusals
+from codehub.web.api.schemas.account import SessionsEnded
 from codehub.web.api.schemas.users import (
     MadeUser,
     NewUser,
@@ -135,6 +136,19 @@ async def reset_password(request: Request, user_id: UUID, sent: ResetPassword, c
     parts.callers.forget()
     generated = None if sent.password else password
     return PasswordReset(password=generated, sessions_ended=ended, tokens_revoked=revoked)
+
+
+@router.delete("/{user_id}/sessions", responses=refusals(401, 403, 404, 422))
+async def end_sessions(request: Request, user_id: UUID, caller: Administrator) -> SessionsEnded:
+    """Log an account out everywhere, within a second. Its API tokens stay good."""
+    parts = parts_of(request)
+    async with parts.writes.begin() as connection:
+        user = await _found(connection, user_id)
+        ended = await sessions.end_all(connection, user_id)
+        actor = actor_of(request, caller)
+        await audit.record(connection, actor, "user.end_sessions", subject_id=user_id, subject=user.login, ended=ended)
+    parts.callers.forget()
+    return SessionsEnded(ended=ended)
 
 
 async def _change(connection: AsyncConnection, before: users.User, changes: dict[str, object]) -> None:

@@ -1,12 +1,13 @@
 """Which workspaces a list shall show."""
 
+from dataclasses import replace
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from codehub.model.states import Desired, Phase
+from codehub.model.states import Desired, ErrorReason, Operation, Phase
 from codehub.store.listing import Wanted
 from codehub.web import paging
 from codehub.web.api.schemas.workspace_fields import LINE
@@ -44,6 +45,13 @@ class WorkspaceFilter(BaseModel):
 
 class EverybodysFilter(WorkspaceFilter):
     owner: UUID | None = Field(default=None, description="Only of this user.")
+    operation: list[Operation] = Field(default=[], max_length=10, description="Only while one of these is under way.")
+    error: list[ErrorReason] = Field(
+        default=[], max_length=10, description="Only with one of these errors, or after an attempt that ran into it."
+    )
+
+    def wanted(self, owner_user_id: UUID | None) -> Wanted:
+        return replace(super().wanted(owner_user_id), operations=self.operation, errors=self.error)
 
 
 Filter = Annotated[WorkspaceFilter, Query()]
