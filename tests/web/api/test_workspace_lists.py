@@ -114,12 +114,12 @@ async def test_an_administrator_narrows_everybodys_by_what_is_under_way_and_what
     await ada.create("quiet")
     await ada.becomes(failed, Phase.ERROR, ErrorReason.DATA_LOST)
     await ada.pool.execute(
-        """UPDATE workspaces SET operation = 'STARTING', op_id = id, op_step = 'start', op_clock_at = now()
+        """UPDATE workspaces SET operation = 'STOPPING', op_id = id, op_step = 'stop', op_clock_at = now()
            WHERE id = $1""",
         UUID(busy["id"]),
     )
     everybodys = "/api/v1/admin/workspaces"
-    assert await pages(boss, everybodys, operation="STARTING") == [["busy"]]
+    assert await pages(boss, everybodys, operation="STOPPING") == [["busy"]]
     assert await pages(boss, everybodys, operation=["STARTING", "STOPPING"], phase="ERROR") == [[]]
     assert await pages(boss, everybodys, error="DataLost") == [["failed"]]
     assert await pages(boss, everybodys, error="Timeout") == [[]]
