@@ -56,6 +56,13 @@ async def test_its_environment_and_name_are_its_own(here: Place, monkeypatch: py
     assert await inside(workspace, "pwd") == "/home/coder"
 
 
+async def test_a_login_shell_finds_the_same_programs(here: Place) -> None:
+    workspace = await here.workspace()
+    given = await inside(workspace, "echo $PATH")
+    for shell in ("bash -lc", "bash -lic", "sh -lc"):
+        assert await inside(workspace, f"{shell} 'echo $PATH' 2>/dev/null") == given, shell
+
+
 async def test_it_writes_only_to_its_home_and_to_limited_temporary_folders(here: Place) -> None:
     workspace = await here.workspace()
     tool = here.record(workspace).plan.tool

@@ -23,8 +23,8 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 FROM_HOST = (
     "alternatives", "bash.bashrc", "bash_completion.d", "ca-certificates", "ca-certificates.conf", "crypto-policies",
     "debian_version", "fonts", "inputrc", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "magic",
-    "mime.types", "os-release", "pki/ca-trust", "pki/tls/certs", "profile", "profile.d", "protocols", "rpc",
-    "services", "shells", "ssl/certs", "ssl/openssl.cnf", "terminfo", "timezone",
+    "mime.types", "os-release", "pki/ca-trust", "pki/tls/certs", "profile.d", "protocols", "rpc", "services",
+    "shells", "ssl/certs", "ssl/openssl.cnf", "terminfo", "timezone",
 )  # fmt: skip
 """What programs look up in /etc and what is the same for everybody. No passwords, keys or names of the host's users."""
 ENVIRONMENT = {
@@ -35,6 +35,12 @@ ENVIRONMENT = {
     "LANG": "C.UTF-8",
     "PATH": f"{HOME}/.local/bin:/usr/local/bin:/usr/bin:/bin",
 }
+PROFILE = """
+if [ -n "${PS1-}" ] && [ -n "${BASH-}" ] && [ -r /etc/bash.bashrc ]; then . /etc/bash.bashrc; fi
+for profile in /etc/profile.d/*.sh; do if [ -r "$profile" ]; then . "$profile"; fi; done
+unset profile
+"""
+"""What login shells read, such as JupyterLab's terminals. Not the host's: that forgets the PATH which was given."""
 
 # Let the shim know that the namespaces are there, and go on when it says so; if it is gone, end.
 _AT_THE_GATE = 'echo >&0 && read -r _ && exec "$@" </dev/null'
@@ -59,6 +65,7 @@ def made_files(plan: Plan, *, network: bool) -> Mapping[str, str]:
         "hostname": f"{host_name(plan)}\n",
         "hosts": f"127.0.0.1 localhost {host_name(plan)}\n::1 localhost\n",
         "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n",
+        "profile": PROFILE,
         "resolv.conf": f"nameserver {NAME_SERVER}\noptions edns0\n" if network else "",
     }
 
