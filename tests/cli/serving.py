@@ -90,6 +90,8 @@ def served(database_url: str, redis_url: str, folder: Path) -> Iterator[Served]:
                 "REDIS_CHANNEL_SSE_PREFIX": f"{folder.name}:sse",
                 "REDIS_CHANNEL_WAKE_PREFIX": f"{folder.name}:wake",
                 "REDIS_CHANNEL_ACTIVITY_PREFIX": f"{folder.name}:activity",
+                "REDIS_CHANNEL_USAGE_PREFIX": f"{folder.name}:usage",
+                "COORDINATOR_USAGE_INTERVAL": "0.5",
                 "RUNTIME": "local",
                 "RUNTIME_PREPARE": "false",
                 "CODEHUB_LOG_FORMAT": "json",

@@ -39,6 +39,10 @@ async def test_the_whole_life_of_a_workspace(ada: Person) -> None:
     assert json.loads((await ada.codehub("ws", "logs", "garden", "--json")).stdout) == {"line": "listening"}
     assert (await ada.codehub("ws", "stats", "garden", "--json")).json()["memory_bytes"] > 0
     assert "since its start" in (await ada.codehub("ws", "stats", "garden")).stdout
+    async with asyncio.timeout(60):
+        while "processor" not in (used := await ada.codehub("ws", "usage", "garden")).stdout:
+            assert used.code == 0
+    assert "memory" in used.stdout
 
     stopped = await ada.codehub("ws", "stop", "garden", "--wait")
     assert (stopped.code, stopped.stdout) == (0, "garden is STANDBY.\n")

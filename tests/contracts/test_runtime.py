@@ -245,6 +245,7 @@ async def test_what_it_uses_can_be_read(kit: RuntimeKit, runtime: Runtime) -> No
     assert stats.cpu_seconds > 0
     assert 0 < stats.memory_bytes <= (stats.memory_limit_bytes or stats.memory_bytes)
     assert stats.pids >= 1
+    assert stats.cpus_limit is None or stats.cpus_limit > 0
     with pytest.raises(NotFound):
         await runtime.instances.stats("0" * 64)
 

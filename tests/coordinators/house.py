@@ -23,6 +23,7 @@ from codehub.bus.activity_watch import ActivityWatch
 from codehub.bus.connect import connect
 from codehub.bus.hints import Hints
 from codehub.bus.page_events import PageEvents
+from codehub.bus.usage import Usage
 from codehub.coordinators.actions import Actions
 from codehub.coordinators.archive_acts import ArchiveTerms
 from codehub.coordinators.archive_look import StoreLook
@@ -130,11 +131,15 @@ class House:
         def given(group: type[BaseModel]) -> dict[str, Any]:
             return {name: value for name, value in settings.items() if name in group.model_fields}
 
+        coordinator = CoordinatorConfig(
+            **{"node_id": f"replica-{len(self.replicas)}", **quick, **given(CoordinatorConfig)}
+        )
         parts = Parts(
             database_url=self.database_url,
             hints=Hints(self.redis, f"{self.prefix}:wake"),
             pages=PageEvents(self.redis, f"{self.prefix}:sse", IDLE_POLICY),
             activity=ActivityWatch(self.redis, Keys(f"{self.prefix}:activity")),
+            usage=Usage(self.redis, f"{self.prefix}:usage", coordinator.usage_interval),
             idle_policy=self.idle_policy,
             runtime=runtime,
             fence=fence,
@@ -142,9 +147,7 @@ class House:
             store=self.store,
             relay_folder=self.relay_folder,
             installation=INSTALLATION,
-            coordinator=CoordinatorConfig(
-                **{"node_id": f"replica-{len(self.replicas)}", **quick, **given(CoordinatorConfig)}
-            ),
+            coordinator=coordinator,
             reconciler=ReconcilerConfig(**{"retry_backoff": 0.1, **given(ReconcilerConfig)}),
             archive=ArchiveConfig(**given(ArchiveConfig)),
             retention=RetentionConfig(**given(RetentionConfig)),

@@ -1,25 +1,17 @@
 """The newest word about each workspace that is being worked on, kept in Redis for a moment: what a page shows that came
 too late to hear it."""
 
-import asyncio
 from collections.abc import Iterable
 from uuid import UUID
 
 import orjson
-import structlog
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
-from codehub.clock import elapsed
+from codehub.bus.briefly import Briefly
 from codehub.model.plans import Waiting
 from codehub.model.shown import Live, ShownWorkspace
 from codehub.model.states import Operation, Phase, Service
 
-log = structlog.get_logger()
-
-READ_SECONDS = 0.2
-"""How long an answer waits for it; after that Redis is away, and left alone for a moment."""
-AWAY_SECONDS = 1.0
 KEPT_SECONDS = 60
 """Whoever works on a workspace says so again before this is over."""
 
@@ -32,22 +24,17 @@ class LiveNotes:
     def __init__(self, redis: Redis, prefix: str) -> None:
         self._redis = redis
         self._prefix = prefix
-        self._ask_again_at = 0.0
+        self._briefly = Briefly("progress")
 
     async def about(self, workspaces: Iterable[ShownWorkspace]) -> dict[UUID, Live]:
         """What is known of these. Only those are asked about with which something is being done, so that most answers
         cost nothing; and nothing is known while Redis is away."""
         busy = [each.id for each in workspaces if _is_busy(each)]
-        if not busy or elapsed() < self._ask_again_at:
+        if not busy:
             return {}
-        try:
-            async with asyncio.timeout(READ_SECONDS):
-                found = await self._redis.mget([key_of(self._prefix, each) for each in busy])
-        except (RedisError, OSError) as error:
-            log.debug("progress unknown", error=repr(error))
-            self._ask_again_at = elapsed() + AWAY_SECONDS
-            return {}
-        return {workspace_id: to_live(note) for workspace_id, note in zip(busy, found, strict=True) if note is not None}
+        found = await self._briefly.ask(lambda: self._redis.mget([key_of(self._prefix, each) for each in busy]))
+        notes = zip(busy, found or [None] * len(busy), strict=True)
+        return {workspace_id: to_live(note) for workspace_id, note in notes if note is not None}
 
 
 def _is_busy(workspace: ShownWorkspace) -> bool:

@@ -27,6 +27,7 @@ def register(app: typer.Typer) -> None:
     from codehub.cli import workspace_output as output
     from codehub.cli import workspace_wishes as wishes
     from codehub.cli.workspace_download import download
+    from codehub.cli.workspace_usage import usage
 
     command(ws, "list")(list_workspaces)
     command(ws)(create)
@@ -43,7 +44,7 @@ def register(app: typer.Typer) -> None:
     command(ws, "start-empty")(archives.start_empty)
     for awake in (hold.extend, hold.holds, hold.release):
         command(ws)(awake)
-    for look in (output.events, output.logs, output.stats):
+    for look in (output.events, output.logs, output.stats, usage):
         command(ws)(look)
     command(ws)(templates)
     app.add_typer(ws)

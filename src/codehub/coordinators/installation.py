@@ -13,6 +13,7 @@ from codehub.archives.object_store import ObjectStore
 from codehub.bus.activity_watch import ActivityWatch
 from codehub.bus.hints import Hints, Listener
 from codehub.bus.page_events import PageEvents
+from codehub.bus.usage import Usage
 from codehub.coordinators.archive_acts import ArchiveTerms
 from codehub.coordinators.archiving import Archiving
 from codehub.coordinators.backup_watch import BackupWatch
@@ -21,6 +22,7 @@ from codehub.coordinators.gc_runner import Book, GcRunner
 from codehub.coordinators.leadership import Fence
 from codehub.coordinators.observer import ArchiveLook, Observer
 from codehub.coordinators.progress import Progress
+from codehub.coordinators.sampler import Sampler
 from codehub.coordinators.slots import Slots
 from codehub.coordinators.store_relay import CONNECTIONS_PER_JOB, StoreRelay
 from codehub.coordinators.supervisor import Supervisor, Terms
@@ -60,6 +62,7 @@ class Parts:
     hints: Hints
     pages: PageEvents
     activity: ActivityWatch
+    usage: Usage
     idle_policy: IdlePolicy
     runtime: Runtime
     """Its fence must be `fence.check`."""
@@ -93,6 +96,7 @@ def assemble(parts: Parts) -> Supervisor:
         hints=partial(parts.hints.listen, Listener.OBSERVER),
         ticker=Ticker(rhythm, clock.elapsed, random.random),
         elapsed=clock.elapsed,
+        sampler=Sampler(parts.runtime, parts.usage, config.usage_interval, clock.elapsed, clock.now),
     )
     watch = BackupWatch(PostgresMarks(single(parts.database_url, "codehub counter")), parts.store, parts.installation)
     slots = Slots(config.max_concurrent_operations, config.max_concurrent_jobs)

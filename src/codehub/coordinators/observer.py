@@ -13,6 +13,7 @@ import structlog
 from codehub.coordinators.leadership import Leadership
 from codehub.coordinators.look import Look, gather, missing_homes, trace, unhurried
 from codehub.coordinators.prober import Prober
+from codehub.coordinators.sampler import Sampler
 from codehub.coordinators.supervisor import Report
 from codehub.coordinators.ticker import Ticker
 from codehub.decide.observe import observe, wants_another_look, wants_archive_look, worth_writing
@@ -87,6 +88,7 @@ class Observer:
     hints: Callable[[Callable[[UUID | None], None]], Awaitable[None]]
     ticker: Ticker
     elapsed: Callable[[], float]
+    sampler: Sampler
     name: str = "observer"
     lock_name: str = "coordinator:observer"
     _named: set[UUID] = field(default_factory=set)
@@ -107,6 +109,7 @@ class Observer:
             office.archives_due_at = self.elapsed() + ARCHIVES_AGAIN_SECONDS
             group.create_task(self._follow_events(), name="runtime events")
             group.create_task(self._hear(), name="observer hints")
+            group.create_task(self.sampler.run(prober.ready), name="usage")
             self.hint(None)  # a new term knows nothing yet, whatever the one before has seen
             while True:
                 await self.ticker.next()

@@ -52,6 +52,10 @@ class Prober:
         self._probed[instance.id] = probed
         probed.task = self.group.create_task(self._ask(probed), name=f"probe {instance.name}")
 
+    def ready(self) -> list[Instance]:
+        """Those that answer."""
+        return [each.instance for each in self._probed.values() if each.ready]
+
     def state(self, instance: Instance) -> ContainerState:
         if instance.state is InstanceState.EXITED:
             return ContainerState.EXITED

@@ -13,6 +13,7 @@ from codehub.bus.activity_watch import ActivityWatch
 from codehub.bus.connect import connect
 from codehub.bus.hints import Hints, Listener
 from codehub.bus.page_events import PageEvents
+from codehub.bus.usage import Usage
 from codehub.coordinators.archive_look import StoreLook
 from codehub.coordinators.installation import Parts, assemble
 from codehub.coordinators.leadership import Fence
@@ -74,6 +75,9 @@ class CoordinatorRole:
                     hints=hints,
                     pages=PageEvents(redis, self.settings.redis_channel.sse_prefix, idle_policy(self.settings)),
                     activity=ActivityWatch(redis, Keys(self.settings.redis_channel.activity_prefix)),
+                    usage=Usage(
+                        redis, self.settings.redis_channel.usage_prefix, self.settings.coordinator.usage_interval
+                    ),
                     idle_policy=idle_policy(self.settings),
                     runtime=runtime,
                     fence=fence,

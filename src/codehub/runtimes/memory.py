@@ -160,7 +160,13 @@ class MemoryInstances:
         async with self._engine.call(Call.STATS, instance_id):
             container = self._known(instance_id)
             limit = container.spec.resources.memory_bytes
-            return Stats(cpu_seconds=0.1, memory_bytes=limit // 10, memory_limit_bytes=limit, pids=1)
+            return Stats(
+                cpu_seconds=0.1,
+                memory_bytes=limit // 10,
+                memory_limit_bytes=limit,
+                pids=1,
+                cpus_limit=container.spec.resources.cpus,
+            )
 
     def _known(self, instance_id: str) -> Container:
         if self._engine.away:

@@ -84,6 +84,8 @@ class Stats:
     memory_bytes: int
     memory_limit_bytes: int | None
     pids: int
+    cpus_limit: float | None = None
+    """How many processors it may keep busy; None where nothing limits it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,8 @@ class RedisChannelConfig(Group):
     """Hints that wake a coordinator before its interval has passed: its name follows."""
     activity_prefix: Channel = "codehub:activity"
     """Who was seen by the front doors: a sorted set of this name, and keys that begin with it."""
+    usage_prefix: Channel = "codehub:usage"
+    """What each workspace used in the last hour: keys of this name, and the workspace's id follows."""
 
 
 class ArchiveConfig(Group):
@@ -188,6 +190,8 @@ class CoordinatorConfig(Group):
     """How long the short pause lasts after the last sign of work."""
     ttl_interval: Interval = 60
     """Pause between looks for idle workspaces."""
+    usage_interval: Interval = 15
+    """Pause between looks at what running workspaces use, for the charts of the last hour."""
     gc_interval: Interval = 14400
     """Pause between collector rounds, counted from the last recorded one, not from the start of the process."""
     retry_interval: Interval = 5

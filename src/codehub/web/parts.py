@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from codehub.archives.object_store import ObjectStore
 from codehub.bus.connect import connect
 from codehub.bus.live_notes import LiveNotes
+from codehub.bus.usage import Usage
 from codehub.decide.origins import Origins
 from codehub.settings import Settings
 from codehub.settings.idle_times import idle_policy
@@ -43,6 +44,7 @@ class Parts:
     callers: Callers
     passwords: Passwords
     notes: LiveNotes
+    usage: Usage
     streams: Streams
     runtime: RuntimeAccess
     archives: ObjectStore
@@ -79,6 +81,7 @@ async def opened(settings: Settings, database_url: str, redis_url: str, archives
                     callers=callers,
                     passwords=passwords,
                     notes=LiveNotes(redis, prefix),
+                    usage=Usage(redis, settings.redis_channel.usage_prefix, settings.coordinator.usage_interval),
                     streams=streams,
                     runtime=runtime,
                     archives=archives,

@@ -61,7 +61,7 @@ async def test_its_limits_are_set(house: House) -> None:
     assert settings["RestartPolicy"]["Name"] == "no"
     assert await house.says(workspace, "ulimit -Hn; ulimit -Hc") == f"{container.OPEN_FILES}\n0"
     stats = await house.runtime.instances.stats(workspace.id)
-    assert stats.memory_limit_bytes == LIMITS.memory_bytes
+    assert (stats.memory_limit_bytes, stats.cpus_limit) == (LIMITS.memory_bytes, LIMITS.cpus)
 
 
 async def test_too_much_memory_kills_who_takes_it_and_nobody_else(house: House) -> None:

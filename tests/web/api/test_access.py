@@ -61,6 +61,7 @@ ROUTES = {
     ("GET", f"{API}/workspaces/{{workspace_id}}/events"): Route(Need.READ),
     ("GET", f"{API}/workspaces/{{workspace_id}}/logs"): Route(Need.READ),
     ("GET", f"{API}/workspaces/{{workspace_id}}/stats"): Route(Need.READ),
+    ("GET", f"{API}/workspaces/{{workspace_id}}/usage"): Route(Need.READ),
     ("GET", f"{API}/workspaces/{{workspace_id}}/archives"): Route(Need.READ),
     ("PATCH", f"{API}/workspaces/{{workspace_id}}/archives/{{archive_id}}"): Route(Need.WORK, {"kept": True}),
     ("GET", f"{API}/workspaces/{{workspace_id}}/archives/{{archive_id}}/download"): Route(Need.READ),

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import aiodocker
@@ -150,13 +151,13 @@ class DockerInstances:
 
     async def stop(self, instance_id: str, grace_seconds: float) -> None:
         with suppress(NotFound):
-            labelled = await self._require(instance_id)
+            found = await self._require(instance_id)
             async with translated():
                 await self._api.client.containers.container(instance_id).stop(
                     t=math.ceil(grace_seconds), timeout=aiohttp.ClientTimeout(total=grace_seconds + ACT_SECONDS)
                 )
             await containers.remove(self._api, instance_id)
-            self._network.release(labelled[labels.ADDRESS])
+            self._network.release(found["Config"]["Labels"][labels.ADDRESS])
 
     async def logs(self, instance_id: str, tail: int, *, follow: bool = False) -> AsyncGenerator[bytes, None]:
         """Both streams as they came. A workspace prints what it likes, so nothing is decoded here."""
@@ -167,7 +168,7 @@ class DockerInstances:
                 yield piece
 
     async def stats(self, instance_id: str) -> Stats:
-        await self._require(instance_id)
+        found = await self._require(instance_id)
         sample = await self._api.read(f"containers/{instance_id}/stats", {"stream": "0", "one-shot": "1"})
         memory = sample["memory_stats"]
         detail = memory.get("stats", {})
@@ -177,15 +178,16 @@ class DockerInstances:
             memory_bytes=max(memory.get("usage", 0) - cached, 0),
             memory_limit_bytes=memory.get("limit"),
             pids=sample["pids_stats"].get("current", 0),
+            cpus_limit=found["HostConfig"]["NanoCpus"] / 1e9 or None,
         )
 
-    async def _require(self, instance_id: str) -> Mapping[str, str]:
-        """The labels of one of ours. What another installation made is not there for us, and is never touched."""
-        found = await self._api.read(f"containers/{instance_id}/json")
-        labelled: Mapping[str, str] = found["Config"]["Labels"]
-        if labelled.get(labels.INSTALLATION) != self._installation:
+    async def _require(self, instance_id: str) -> Mapping[str, Any]:
+        """One of ours, as the engine describes it. What another installation made is not there for us, and is never
+        touched."""
+        found: Mapping[str, Any] = await self._api.read(f"containers/{instance_id}/json")
+        if found["Config"]["Labels"].get(labels.INSTALLATION) != self._installation:
             raise NotFound(f"there is no instance {instance_id}")
-        return labelled
+        return found
 
     async def close(self) -> None:
         await self._probes.close()

@@ -2,6 +2,7 @@
 
 import os
 from contextlib import suppress
+from dataclasses import replace
 
 from codehub.runtimes.local import limits
 from codehub.runtimes.local.process import descendants, stat_fields
@@ -19,7 +20,7 @@ def stats(record: Record) -> Stats:
     """From its control group where it has one. Else summed over its processes, which counts memory that several share
     several times; and there is no limit for all of them together. Blocks."""
     if limits.groups_obstacle() is None and (found := limits.Group(record.plan.name).stats()):
-        return found
+        return replace(found, cpus_limit=record.plan.cpus)
     first = record.life.others[:1] if record.life else ()
     ticks = pages = pids = 0
     for process in first:

@@ -25,6 +25,7 @@ from codehub.web.api import (
     workspace_history,
     workspace_logs,
     workspace_requests,
+    workspace_usage,
     workspaces,
 )
 from codehub.web.api.schemas.problem import Problem
@@ -43,6 +44,7 @@ routers: list[APIRouter] = [
     admin_audit.router,
     workspace_history.router,
     workspace_logs.router,
+    workspace_usage.router,
     workspace_requests.router,
     archives.router,
     archive_download.router,
