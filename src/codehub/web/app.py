@@ -34,10 +34,12 @@ from codehub.web.pages import (
     cli_login,
     create,
     dashboard,
+    exits,
     fragments,
     in_place,
     login,
     opening,
+    palette,
     reading,
     status,
 )
@@ -51,7 +53,7 @@ from codehub.web.static_files import OurFiles
 PATIENCE_SECONDS = 1.0
 
 PAGES = (
-    *(dashboard, fragments, actions, create, account, reading),
+    *(dashboard, fragments, palette, actions, create, exits, account, reading),
     *(login, cli_login, opening, choices, in_place),
 )
 

@@ -30,7 +30,7 @@ def token(page: httpx.Response) -> str:
 
 
 def texts(page: httpx.Response, kind: str) -> list[str]:
-    return [unescape(text) for text in re.findall(rf"<{kind}>([^<]*)</{kind}>", page.text)]
+    return [unescape(text) for text in re.findall(rf"<{kind}>(?:<a [^>]*>)?([^<]*)<", page.text)]
 
 
 async def act(browser: httpx.AsyncClient, action: str, *workspaces: dict[str, str]) -> httpx.Response:

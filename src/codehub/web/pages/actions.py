@@ -17,6 +17,7 @@ from codehub.model.states import Desired
 from codehub.settings.idle_times import idle_policy
 from codehub.store import listing
 from codehub.web.api.holds import extend_workspace
+from codehub.web.api.schemas.wishes import Recovery
 from codehub.web.api.workspace_changes import (
     archive_workspace,
     recover_workspace,
@@ -25,7 +26,7 @@ from codehub.web.api.workspace_changes import (
 )
 from codehub.web.api.workspace_problems import NoSuchWorkspace
 from codehub.web.api.workspace_requests import undelete_workspace
-from codehub.web.api.workspaces import delete_workspace
+from codehub.web.api.workspaces import delete_workspace, whose
 from codehub.web.idempotency import Once
 from codehub.web.pages.reading import Message, is_fetched, local, reading
 from codehub.web.pages.refusing import said
@@ -44,6 +45,7 @@ class Deed(StrEnum):
     STOP = "stop"
     ARCHIVE = "archive"
     RECOVER = "recover"
+    START_EMPTY = "start_empty"
     EXTEND = "extend"
     UNDELETE = "undelete"
     DELETE = "delete"
@@ -53,11 +55,16 @@ async def _delete(request: Request, workspace_id: UUID, caller: Caller, _once: O
     return await delete_workspace(request, workspace_id, caller)
 
 
+async def _start_empty(request: Request, workspace_id: UUID, caller: Caller, once: Once) -> Response:
+    return await recover_workspace(request, workspace_id, caller, once, Recovery(start_empty=True))
+
+
 _DO: dict[Deed, Callable[[Request, UUID, Caller, Once], Awaitable[Response]]] = {
     Deed.START: start_workspace,
     Deed.STOP: stop_workspace,
     Deed.ARCHIVE: archive_workspace,
     Deed.RECOVER: recover_workspace,
+    Deed.START_EMPTY: _start_empty,
     Deed.EXTEND: extend_workspace,
     Deed.UNDELETE: undelete_workspace,
     Deed.DELETE: _delete,
@@ -101,10 +108,10 @@ async def act(
 
 
 async def _of(request: Request, caller: Caller, workspace_id: UUID) -> ShownWorkspace | None:
-    """One's own, also a deleted one."""
+    """One that the caller may act on, also a deleted one."""
     reads = parts_of(request).reads
     for deleted in (False, True):
-        wanted = listing.Wanted(ids=[workspace_id], owner_user_id=caller.user_id, deleted=deleted)
+        wanted = listing.Wanted(ids=[workspace_id], owner_user_id=whose(caller), deleted=deleted)
         if found := await listing.page(reads, wanted):
             return found[0]
     return None

@@ -13,8 +13,10 @@ from codehub.web.pages.state import moved
 from codehub.web.pages.telling import Telling
 from codehub.web.parts import Parts
 
-DIRECT = (Action.RECOVER, Action.START, Action.STOP, Action.UNDELETE)
+DIRECT = (Action.RESTORE, Action.RECOVER, Action.START, Action.STOP, Action.UNDELETE)
 """What has a button of its own; the rest is in the menu."""
+ASKED_FIRST = frozenset({"fork", "delete", "restore", "start_empty"})
+"""What has a page that asks something before it is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,10 @@ class Card:
     @property
     def is_busy(self) -> bool:
         return self.shown.operation is not Operation.NONE
+
+    @staticmethod
+    def asks_first(action: str) -> bool:
+        return action in ASKED_FIRST
 
     @property
     def opens(self) -> bool:
@@ -72,9 +78,14 @@ def card(shown: ShownWorkspace, live: Live | None, policy: IdlePolicy, told: Tel
 
 
 def _menu(shown: ShownWorkspace, can: Sequence[Action]) -> list[str]:
-    archive = ["archive"] if Action.ARCHIVE in can else []
-    fork = ["fork"] if shown.archive is not None and shown.deleted_at is None else []
-    return [*archive, *fork, *(["delete"] if Action.DELETE in can else [])]
+    can_fork = shown.archive is not None and shown.deleted_at is None
+    offered = {
+        "archive": Action.ARCHIVE in can,
+        "fork": can_fork,
+        "start_empty": Action.START_EMPTY in can,
+        "delete": Action.DELETE in can,
+    }
+    return [action for action, is_possible in offered.items() if is_possible]
 
 
 def _clock(shown: ShownWorkspace, explanation: Explanation, policy: IdlePolicy, told: Telling) -> str:

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse
 from codehub.model.accounts import Caller
 from codehub.web.pages.languages import LANGUAGES
 from codehub.web.pages.reading import MESSAGE, THEMES, Reading, here, local, reading
+from codehub.web.pages.shortcuts import SHORTCUTS
 from codehub.web.parts import parts_of
 
 _TEMPLATES = Environment(
@@ -84,4 +85,5 @@ def _context(reads: Reading) -> dict[str, Any]:
         "themes": THEMES,
         "tell": reads.telling,
         "messages": reads.messages,
+        "shortcuts": SHORTCUTS,
     }

@@ -4,7 +4,7 @@ import { failed } from "./toasts.js";
 
 const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("dialog"));
 
-document.addEventListener("click", async (event) => {
+document.addEventListener("click", (event) => {
   const target = /** @type {HTMLElement} */ (event.target);
   if (target.closest("[data-close]") && isIn(target)) {
     event.preventDefault();
@@ -14,14 +14,22 @@ document.addEventListener("click", async (event) => {
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   link.closest("details")?.removeAttribute("open");
+  lead(link.href);
+});
+
+/**
+ * To a page that asks something, here if it can be.
+ * @param {string} address
+ */
+export async function lead(address) {
   try {
-    const content = parsed(await (await ask(link.href)).text()).querySelector("[data-dialog-content]");
+    const content = parsed(await (await ask(address)).text()).querySelector("[data-dialog-content]");
     if (content) show(content);
-    else location.assign(link.href);
+    else location.assign(address);
   } catch {
     failed();
   }
-});
+}
 
 /** @param {Element} content */
 export function show(content) {
@@ -33,6 +41,10 @@ export function show(content) {
 
 export function close() {
   dialog.close();
+}
+
+export function isOpen() {
+  return dialog.open;
 }
 
 /** @param {Element} element */

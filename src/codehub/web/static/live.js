@@ -5,6 +5,7 @@
 // of which workspace it tells (without one, of any). With `data-query` the query of the page is part of the address;
 // with `data-pieces`, single workspaces are asked for there instead of all.
 import { ask, parsed } from "./asking.js";
+import { tellInTitle } from "./news.js";
 import { listen } from "./stream.js";
 import { swap, swapInside } from "./swapping.js";
 
@@ -51,7 +52,10 @@ function hear() {
     if (news.kind === "stranger") location.reload();
     offline.hidden = news.kind !== "lost";
     if (news.kind === "all") refresh();
-    if (news.kind === "changed") refresh(news.ids);
+    if (news.kind === "changed") {
+      refresh(news.ids);
+      tellInTitle(news.ids);
+    }
   };
   if (!("SharedWorker" in window)) {
     listen(told);
