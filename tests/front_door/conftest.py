@@ -8,6 +8,9 @@ from tests.faults.real_house import database_of_its_own
 from tests.folders import short_folder
 from tests.front_door.house import House, Person, house
 
+IDLE_SOON = {"ACTIVITY_FLUSH_INTERVAL": "1", "COORDINATOR_TTL_INTERVAL": "1"}
+"""For workspaces with an idle time of seconds; all others have the default one."""
+
 
 @pytest.fixture(scope="session")
 def codehub(postgres_url: str, migrated_template: str, redis_url: str) -> Iterator[House]:
@@ -15,7 +18,7 @@ def codehub(postgres_url: str, migrated_template: str, redis_url: str) -> Iterat
     with (
         database_of_its_own(postgres_url, migrated_template) as url,
         short_folder() as folder,
-        house(url, redis_url, folder) as running,
+        house(url, redis_url, folder, **IDLE_SOON) as running,
     ):
         yield running
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -I
 """Stands in the place of code-server in the tests of the front door: says what it was asked, over HTTP and WebSocket,
-and tries to set whatever cookies it likes."""
+tries to set whatever cookies it likes, and has a terminal: what is posted to /terminal is run by a shell."""
 
 import base64
 import hashlib
@@ -8,6 +8,7 @@ import json
 import os
 import socketserver
 import struct
+import subprocess
 import sys
 from http.server import BaseHTTPRequestHandler
 
@@ -31,7 +32,9 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        sent = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        if self.path == "/terminal":
+            subprocess.run(["/bin/bash", "-lc", sent], check=True, stdin=subprocess.DEVNULL)
         self.do_GET()
 
     def asked(self) -> dict[str, object]:
