@@ -3,10 +3,17 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from codehub.decide.orphans import CollectPolicy, Found, Generation, Ground, OrphanKind, named_archives, protection
+from codehub.decide.orphans import (
+    CollectPolicy,
+    Found,
+    Generation,
+    Ground,
+    OrphanKind,
+    Stays,
+    named_archives,
+    protection,
+)
 from codehub.model.workspace import Workspace
-
-OF_ANOTHER = "another workspace was made from it"
 
 
 def stays_because(
@@ -25,4 +32,4 @@ def stays_because(
         named = named_archives(rows, generations, policy, now)
         return protection(found, Ground({row.id: row for row in rows}, named), policy, now)
 
-    return why([workspace]) or (OF_ANOTHER if why([workspace, *others]) is not None else None)
+    return why([workspace]) or (Stays.OF_ANOTHER if why([workspace, *others]) is not None else None)

@@ -31,6 +31,7 @@ class Stays(StrEnum):
     BEING_MADE = "it is being made"
     MADE_LAST = "it was made last"
     CURRENT = "it is the current archive"
+    OF_ANOTHER = "another workspace was made from it"
     CAN_COME_BACK = "its workspace can still be brought back"
     IN_ERROR = "its workspace is in ERROR"
     MAY_BE_ANOTHERS = "another installation keeps archives in this store, and it may be one of those"

@@ -42,6 +42,10 @@ from codehub.web.pages import (
     palette,
     reading,
     status,
+    workspace,
+    workspace_archives,
+    workspace_holds,
+    workspace_logs,
 )
 from codehub.web.pages.problem import problem_page
 from codehub.web.parts import opened
@@ -54,6 +58,7 @@ PATIENCE_SECONDS = 1.0
 
 PAGES = (
     *(dashboard, fragments, palette, actions, create, exits, account, reading),
+    *(workspace, workspace_archives, workspace_holds, workspace_logs),
     *(login, cli_login, opening, choices, in_place),
 )
 

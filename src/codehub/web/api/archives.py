@@ -43,7 +43,7 @@ async def list_archives(
     after = paging.position(cursor)
     async with parts_of(request).writes.connect() as connection:
         workspace = await found(connection, workspace_id, caller)
-        shown = await _shown(request, connection, workspace)
+        shown = await shown_archives(request, connection, workspace)
     rest = [each for each in shown if after is None or (each["made_at"], each["id"]) < (after.created_at, after.id)]
     page, last = paging.cut(rest, limit)
     following = paging.after(Position(last["made_at"], last["id"])) if last is not None else None
@@ -69,7 +69,7 @@ async def change_archive(
             told = {"archive_id": str(archive.id), "number": archive.number}
             actor, action = actor_of(request, caller), ACTIONS[body.kept]
             await audit.record(connection, actor, action, subject_id=workspace.id, subject=workspace.name, **told)
-        shown = await _shown(request, connection, workspace)
+        shown = await shown_archives(request, connection, workspace)
     return answer(next(each for each in shown if each["id"] == archive_id))
 
 
@@ -81,7 +81,8 @@ async def found(connection: AsyncConnection, workspace_id: UUID, caller: Caller)
     return workspace
 
 
-async def _shown(request: Request, connection: AsyncConnection, workspace: Workspace) -> list[dict[str, Any]]:
+async def shown_archives(request: Request, connection: AsyncConnection, workspace: Workspace) -> list[dict[str, Any]]:
+    """All of them, newest first, as the API tells of them."""
     archives = await generations.archives_of(connection, workspace)
     others = [each for each in await generations.concerned(connection, archives) if each.id != workspace.id]
     known = [_generation(each) for each in archives]

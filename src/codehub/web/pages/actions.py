@@ -1,5 +1,6 @@
 """What can be done with one's workspaces from the dashboard, one by one or several at once."""
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -69,6 +70,7 @@ _DO: dict[Deed, Callable[[Request, UUID, Caller, Once], Awaitable[Response]]] = 
     Deed.UNDELETE: undelete_workspace,
     Deed.DELETE: _delete,
 }
+_IS_LOOKED_AT = re.compile("/|/workspaces/[0-9a-f-]{36}|/admin/[a-z]+")
 _WISHES = {Desired.RUNNING: Deed.START, Desired.STANDBY: Deed.STOP, Desired.ARCHIVED: Deed.ARCHIVE}
 
 
@@ -142,6 +144,8 @@ def told(request: Request, caller: Caller, messages: Sequence[Message], undo: Un
 
 
 def _came_from(request: Request) -> str:
-    """The list as it was looked at; from the page of a form back to the whole of it."""
+    """The page that was looked at; from the page of a form back to the whole list."""
     parts = urlsplit(request.headers.get("referer", ""))
-    return local(f"/?{parts.query}") if parts.path == "/" and parts.query else "/"
+    if not _IS_LOOKED_AT.fullmatch(parts.path):
+        return "/"
+    return local(f"{parts.path}?{parts.query}" if parts.query else parts.path)

@@ -31,6 +31,7 @@ async function now(form, submitter) {
     else if (answer.ok) {
       if (isIn(form)) close();
       toast(markup);
+      if ("reset" in form.dataset && !parsed(markup).querySelector(".toast.trouble")) form.reset();
     } else failed();
   } catch {
     failed();
