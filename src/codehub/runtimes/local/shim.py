@@ -24,6 +24,7 @@ from codehub.runtimes.local.guest import Guest
 from codehub.runtimes.local.log import Log, Reading
 from codehub.runtimes.local.process import Process, all_gone, children
 from codehub.runtimes.local.records import Life
+from codehub.runtimes.local.system_calls import filter_program
 
 READ_BYTES = 65536
 FIRST_LOOK_SECONDS = 0.01
@@ -97,9 +98,9 @@ class Shim:
 
     def _hold_at_gate(self, printed: int) -> tuple[subprocess.Popen[bytes], socket.socket]:
         """Start the chain that becomes the sandbox. It waits in its new namespaces until it is told to go on."""
-        arguments = os.memfd_create("arguments")
-        os.write(arguments, b"".join(os.fsencode(each) + b"\0" for each in self._guest.arguments()))
-        os.lseek(arguments, 0, os.SEEK_SET)
+        barred = _in_memory("barred", filter_program())
+        told = [*self._guest.arguments(), "--seccomp", str(barred)]
+        arguments = _in_memory("arguments", b"".join(os.fsencode(each) + b"\0" for each in told))
         gate, its_side = socket.socketpair()
         process = subprocess.Popen(
             self._guest.command(arguments),
@@ -107,10 +108,11 @@ class Shim:
             stdout=printed,
             stderr=printed if self._guest.errors is None else self._guest.errors,
             cwd="/",
-            pass_fds=[arguments, *self._guest.kept_open],
+            pass_fds=[arguments, barred, *self._guest.kept_open],
         )
         its_side.close()
         os.close(arguments)
+        os.close(barred)
         return process, gate
 
     def _surround(self, held: list[int], group: limits.Group | None) -> subprocess.Popen[bytes] | None:
@@ -187,6 +189,14 @@ def _leave_keyring() -> None:
     possess too. Where the number of the call is not known, or the kernel has no keyrings, there is nothing to do."""
     if (number := KEYCTL.get(os.uname().machine)) is not None:
         ctypes.CDLL(None).syscall(number, KEYCTL_JOIN_SESSION_KEYRING, None)
+
+
+def _in_memory(name: str, content: bytes) -> int:
+    """A file of which there is nothing but its descriptor, to be read from its beginning."""
+    descriptor = os.memfd_create(name)
+    os.write(descriptor, content)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
