@@ -1,5 +1,7 @@
 """Certificates made on the spot, which nobody trusts who is not told to."""
 
+import base64
+import hashlib
 import subprocess
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -26,6 +28,13 @@ subjectAltName = {names}
 class Certificate:
     file: Path
     key: Path
+
+    def fingerprint(self) -> str:
+        """Of its public key, as browsers are told whom to trust."""
+        public = subprocess.run(
+            ["openssl", "pkey", "-in", self.key, "-pubout", "-outform", "DER"], check=True, capture_output=True
+        ).stdout
+        return base64.b64encode(hashlib.sha256(public).digest()).decode()
 
 
 def make_certificate(folder: Path, *names: str, days: int = 90) -> Certificate:

@@ -16,10 +16,10 @@ needs_chromium = pytest.mark.skipif(not CHROMIUM.exists(), reason="needs the Deb
 
 
 @asynccontextmanager
-async def chromium() -> AsyncIterator[Browser]:
+async def chromium(*options: str) -> AsyncIterator[Browser]:
     """A new one, in which nobody has been anywhere."""
     async with async_playwright() as driver:
-        browser = await driver.chromium.launch(executable_path=str(CHROMIUM), args=list(OPTIONS))
+        browser = await driver.chromium.launch(executable_path=str(CHROMIUM), args=[*OPTIONS, *options])
         try:
             yield browser
         finally:

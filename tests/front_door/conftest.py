@@ -6,10 +6,7 @@ import pytest
 
 from tests.faults.real_house import database_of_its_own
 from tests.folders import short_folder
-from tests.front_door.house import House, Person, house
-
-IDLE_SOON = {"ACTIVITY_FLUSH_INTERVAL": "1", "COORDINATOR_TTL_INTERVAL": "1"}
-"""For workspaces with an idle time of seconds; all others have the default one."""
+from tests.front_door.house import IDLE_SOON, House, Person, house
 
 
 @pytest.fixture(scope="session")
@@ -18,7 +15,7 @@ def codehub(postgres_url: str, migrated_template: str, redis_url: str) -> Iterat
     with (
         database_of_its_own(postgres_url, migrated_template) as url,
         short_folder() as folder,
-        house(url, redis_url, folder, **IDLE_SOON) as running,
+        house(url, redis_url, folder, 0, **IDLE_SOON) as running,
     ):
         yield running
 

@@ -33,6 +33,8 @@ from tests.web.api.people import PASSWORD, People, User
 
 START_SECONDS = 90.0
 SECONDS = 60.0
+IDLE_SOON = {"ACTIVITY_FLUSH_INTERVAL": "1", "COORDINATOR_TTL_INTERVAL": "1"}
+"""For workspaces with an idle time of seconds; all others have the default one."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,21 @@ class Person:
             return found
 
         await until(reached, seconds)
+
+    async def make_drowsy(self, workspace_id: UUID, seconds: int) -> None:
+        """Only now let it sleep that soon: whoever made it was not too slow for that."""
+        changed = await self.call("PATCH", f"/workspaces/{workspace_id}", {"standby_after_seconds": seconds})
+        assert changed.status_code == 200, changed.text
+
+    async def until_idle(self, workspace_id: UUID) -> None:
+        """Somebody has found that nobody uses it, and it was put to sleep for that."""
+        query = "SELECT true FROM workspaces WHERE id = $1 AND desired_state = 'STANDBY' AND desired_reason = 'idle'"
+
+        async def is_idle() -> bool | None:
+            found: bool | None = await self.house.fetchval(query, workspace_id)
+            return found
+
+        await until(is_idle, 2 * SECONDS)
 
     async def log_in(self, browser: Browser | None = None) -> Browser:
         """In a new browser, or in this one."""

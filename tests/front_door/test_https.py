@@ -4,17 +4,19 @@ people use."""
 import asyncio
 import ssl
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.certificates import make_certificate
+from tests.certificates import Certificate, make_certificate
 from tests.databases import create_database, drop_database
 from tests.faults.real_house import new_installation
 from tests.folders import short_folder
 from tests.front_door.browser import PERSON
+from tests.front_door.chromium import chromium, needs_chromium, open_workspace
 from tests.front_door.house import House, house
+from tests.front_door.test_in_chromium import IDE
 
+pytestmark = pytest.mark.timeout(300)
 TOLD = {
     "CODEHUB_PUBLIC_URL": "https://codehub.test",
     "PROXY_DOMAIN": "dev.test",
@@ -22,7 +24,7 @@ TOLD = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def codehub(postgres_url: str, migrated_template: str, redis_url: str) -> Iterator[House]:
     url = asyncio.run(create_database(postgres_url, migrated_template))
     asyncio.run(new_installation(url))
@@ -61,9 +63,15 @@ async def test_a_name_that_is_not_ours_gets_nothing(codehub: House) -> None:
         assert (await browser.send("GET", f"http://{host}/login", PERSON)).status_code == 421
 
 
-@pytest.fixture
-def with_certificate(postgres_url: str, migrated_template: str, redis_url: str, tmp_path: Path) -> Iterator[House]:
-    certificate = make_certificate(tmp_path / "certificate", "codehub.test", "*.dev.test")
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
+    return make_certificate(tmp_path_factory.mktemp("https") / "certificate", "codehub.test", "*.dev.test")
+
+
+@pytest.fixture(scope="module")
+def with_certificate(
+    postgres_url: str, migrated_template: str, redis_url: str, certificate: Certificate
+) -> Iterator[House]:
     files = {"PROXY_CERTIFICATE": str(certificate.file), "PROXY_KEY": str(certificate.key)}
     told = {"CODEHUB_PUBLIC_URL": TOLD["CODEHUB_PUBLIC_URL"], "PROXY_DOMAIN": TOLD["PROXY_DOMAIN"], **files}
     url = asyncio.run(create_database(postgres_url, migrated_template))
@@ -98,3 +106,33 @@ async def test_with_a_certificate_of_its_own_it_needs_nobody_in_front(with_certi
     chosen: ssl.SSLObject = secure.get_extra_info("ssl_object")
     assert chosen.selected_alpn_protocol() == "http/1.1"
     secure.close()
+
+
+ECHO = """
+() => new Promise((told, failed) => {
+  const socket = new WebSocket(location.origin.replace("https", "wss"));
+  socket.onmessage = () => { socket.onmessage = (heard) => told(heard.data); socket.send("hello"); };
+  socket.onerror = failed;
+})
+"""
+
+
+@needs_chromium
+async def test_in_chromium_a_workspace_is_entered_and_used(with_certificate: House, certificate: Certificate) -> None:
+    eve = await with_certificate.person()
+    shed = await eve.workspace("shed")
+    here = f"127.0.0.1:{with_certificate.address[1]}"
+    async with chromium(
+        f"--host-resolver-rules=MAP codehub.test {here}, MAP *.dev.test {here}",
+        f"--ignore-certificate-errors-spki-list={certificate.fingerprint()}",
+    ) as browser:
+        page = await browser.new_page()
+        await open_workspace(page, eve, f"https://{shed.hex}.dev.test/folder")
+        await page.wait_for_selector(IDE, timeout=90_000)
+        assert page.url == f"https://{shed.hex}.dev.test/folder"
+        assert await page.evaluate("isSecureContext") is True
+        assert await page.evaluate(ECHO) == "hello"
+        assert await page.evaluate("document.cookie") == ""
+        kept = await page.context.cookies()
+    assert "__Host-codehub-visit" in {cookie["name"] for cookie in kept}
+    assert all(cookie["name"].startswith("__Host-codehub") and cookie["secure"] for cookie in kept)

@@ -6,33 +6,18 @@ import pytest
 
 from tests.coordinators.house import until
 from tests.front_door.browser import Browser
-from tests.front_door.house import House, Person
+from tests.front_door.house import SECONDS, House
 from tests.front_door.test_waking import desired
 
 pytestmark = pytest.mark.timeout(300)
 HOLD = "nohup codehub hold --reason 'a silent build' -- sh -c 'until [ -e built ]; do sleep 1; done' >/dev/null 2>&1 &"
 HELD = "SELECT hold_reason FROM workspaces WHERE id = $1 AND held_until > now()"
-SECONDS = 120
 
 
 async def in_terminal(browser: Browser, workspace_id: UUID, line: str) -> None:
     there = f"{browser.origin(workspace_id)}/terminal"
     answer = await browser.send("POST", there, {"Origin": browser.origin(workspace_id)}, content=line)
     assert answer.status_code == 200, answer.text
-
-
-async def make_drowsy(person: Person, *workspace_ids: UUID) -> None:
-    """Only now: nobody is too slow for the idle time before something keeps it awake."""
-    for workspace_id in workspace_ids:
-        changed = await person.call("PATCH", f"/workspaces/{workspace_id}", {"standby_after_seconds": 2})
-        assert changed.status_code == 200, changed.text
-
-
-async def until_idle(codehub: House, workspace_id: UUID) -> None:
-    async def is_idle() -> bool | None:
-        return await desired(codehub, workspace_id) == ("STANDBY", "idle") or None
-
-    await until(is_idle, SECONDS)
 
 
 async def test_a_hold_from_inside_outlasts_the_idle_time(codehub: House) -> None:
@@ -46,8 +31,9 @@ async def test_a_hold_from_inside_outlasts_the_idle_time(codehub: House) -> None
 
     await until(is_held, SECONDS)
     shed = await ada.workspace("shed")  # which nobody uses either, and for less time
-    await make_drowsy(ada, garden, shed)
-    await until_idle(codehub, shed)
+    for each in (garden, shed):
+        await ada.make_drowsy(each, 2)
+    await ada.until_idle(shed)
     assert await desired(codehub, garden) == ("RUNNING", "owner")
     await in_terminal(browser, garden, "touch built")
-    await until_idle(codehub, garden)
+    await ada.until_idle(garden)

@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
@@ -17,7 +18,7 @@ from tests.coordinators.house import until
 from tests.faults.real_house import new_installation
 from tests.folders import short_folder
 from tests.front_door.browser import Browser
-from tests.front_door.house import House, Person, house, install_echo
+from tests.front_door.house import IDLE_SOON, SECONDS, House, Person, house, install_echo
 from tests.stack.installation import Installation, installation
 from tests.web.switch import Switch
 
@@ -81,7 +82,7 @@ def whole() -> Iterator[Installation]:
     with installation() as made:
         DataFolder(made.data, service_account()).prepare()
         install_echo(made.data)
-        made.up()
+        made.up(**IDLE_SOON)
         yield made
 
 
@@ -96,9 +97,22 @@ async def test_a_killed_part_costs_nobody_their_running_workspace(whole: Install
             os.kill(victim, signal.SIGKILL)
             assert await goes_on(browser, garden), part
             await until_ready(whole, part, victim)
+            since = await ada.house.fetchval("SELECT clock_timestamp()")
             await socket.say(part.encode())
             assert await socket.hear() == part.encode()
+            await until_seen(ada, garden, since)
     assert (await browser.open(f"{ada.house.url}/healthz")).status_code == 200
+
+
+async def until_seen(person: Person, workspace_id: UUID, since: datetime) -> None:
+    """What was done there at that time is known."""
+    query = "SELECT true FROM workspaces WHERE id = $1 AND last_access_at >= $2"
+
+    async def is_seen() -> bool | None:
+        found: bool | None = await person.house.fetchval(query, workspace_id, since)
+        return found
+
+    await until(is_seen, SECONDS)
 
 
 async def test_a_killed_front_door_is_back_with_everything_it_knew(whole: Installation) -> None:

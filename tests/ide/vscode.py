@@ -84,8 +84,8 @@ class VsCode:
         await self.page.wait_for_selector(".terminal-wrapper.active .xterm-screen")
 
     async def show_terminal(self) -> None:
-        """The one that is there. After a reload VS Code may have hidden it: what is shown is kept only now and then. Not
-        by "Focus Terminal", which makes another one where the first has not been found again yet."""
+        """The one that is there. After a reload VS Code may have hidden it: what is shown is kept only now and then.
+        Not by "Focus Terminal", which makes another one where the first has not been found again yet."""
         await self.command("Terminal: Focus on Terminal View")
         await self.page.wait_for_selector(".terminal-wrapper.active .xterm-screen")
 
