@@ -30,6 +30,7 @@ from codehub.web.leading import Leading
 from codehub.web.pages import (
     account,
     actions,
+    admin,
     choices,
     cli_login,
     create,
@@ -125,6 +126,7 @@ def create_app(
     app.include_router(health.routes(readiness))
     app.include_router(metrics.routes(process.metrics.registry, process.siblings, settings.metrics.token))
     app.include_router(status.routes(readiness))
+    app.include_router(admin.routes(readiness))
     for page in PAGES:
         app.include_router(page.router)
     if coordinators is not None:

@@ -14,6 +14,7 @@ from fastapi import FastAPI
 
 from codehub import clock
 from codehub.model.accounts import Scope
+from codehub.web.callers import CSRF_HEADER
 from tests.web.api.people import PASSWORD, People, User
 from tests.web.api.workspaces import make_template
 
@@ -29,6 +30,7 @@ class Need(Enum):
     ADMIN = "admin"
     PAGE = "page"
     """A person who has logged in; a token is not one. What is sent from it brings the session's token as a field."""
+    ADMIN_PAGE = "page for administrators"
     FRONT_DOOR = "front door"
     """Nobody's right is enough: it is for the front door, on its own socket."""
 
@@ -127,6 +129,29 @@ ROUTES = {
     ("POST", "/account/tokens"): Route(Need.PAGE, form={"name": "new", "scope": "read", "days": "30"}),
     ("POST", "/account/tokens/{token_id}/revoke"): Route(Need.PAGE, form={}),
     ("POST", "/logout"): Route(Need.PAGE, form={}),
+    ("GET", "/admin"): Route(Need.ADMIN_PAGE),
+    ("GET", "/admin/users"): Route(Need.ADMIN_PAGE),
+    ("POST", "/admin/users"): Route(Need.ADMIN_PAGE, form={"login": "new"}),
+    ("GET", "/admin/users/new"): Route(Need.ADMIN_PAGE),
+    ("GET", "/admin/users/{user_id}"): Route(Need.ADMIN_PAGE),
+    ("POST", "/admin/users/{user_id}/change"): Route(Need.ADMIN_PAGE, form={"role": "admin", "max_running": "7"}),
+    ("POST", "/admin/users/{user_id}/disabled"): Route(Need.ADMIN_PAGE, form={"disabled": "true"}),
+    ("POST", "/admin/users/{user_id}/password"): Route(Need.ADMIN_PAGE, form={}),
+    ("POST", "/admin/users/{user_id}/log-out"): Route(Need.ADMIN_PAGE, form={}),
+    ("POST", "/admin/users/{user_id}/delete"): Route(Need.ADMIN_PAGE, form={}),
+    ("GET", "/admin/workspaces"): Route(Need.ADMIN_PAGE),
+    ("GET", "/admin/coordinators"): Route(Need.ADMIN_PAGE),
+    ("GET", "/admin/collector"): Route(Need.ADMIN_PAGE),
+    ("GET", "/admin/collector/preview"): Route(Need.ADMIN_PAGE),
+    ("POST", "/admin/collector/rounds"): Route(Need.ADMIN_PAGE, form={}),
+    ("POST", "/admin/collector/confirm"): Route(Need.ADMIN_PAGE, form={"alarm": "round_halted"}),
+    ("GET", "/admin/templates"): Route(Need.ADMIN_PAGE),
+    ("POST", "/admin/templates"): Route(Need.ADMIN_PAGE, form={"name": "new", "image_ref": "new"}),
+    ("GET", "/admin/templates/new"): Route(Need.ADMIN_PAGE),
+    ("GET", "/admin/templates/{template_id}"): Route(Need.ADMIN_PAGE),
+    ("POST", "/admin/templates/{template_id}"): Route(Need.ADMIN_PAGE, form={"name": "changed", "image_ref": "new"}),
+    ("POST", "/admin/templates/{template_id}/delete"): Route(Need.ADMIN_PAGE, form={}),
+    ("GET", "/admin/audit"): Route(Need.ADMIN_PAGE),
     ("POST", "/preferences"): Route(Need.NOTHING),
     ("GET", "/status"): Route(Need.NOTHING),
     ("GET", "/login"): Route(Need.NOTHING),
@@ -149,10 +174,10 @@ ROUTES = {
     ("GET", f"{API}/openapi.json"): Route(Need.NOTHING),
 }
 FOR_FRONT_DOOR = {which: route for which, route in ROUTES.items() if route.need is Need.FRONT_DOOR}
-OF_PAGES = {which: route for which, route in ROUTES.items() if route.need is Need.PAGE}
-GUARDED = {
-    which: route for which, route in ROUTES.items() if route.need not in {Need.NOTHING, Need.PAGE, Need.FRONT_DOOR}
-}
+ADMIN_PAGES = {which: route for which, route in ROUTES.items() if route.need is Need.ADMIN_PAGE}
+OF_PAGES = {which: route for which, route in ROUTES.items() if route.need in {Need.PAGE, Need.ADMIN_PAGE}}
+OPEN = {which: route for which, route in ROUTES.items() if route.need is Need.NOTHING}
+GUARDED = {which: route for which, route in ROUTES.items() if which not in {**OF_PAGES, **OPEN, **FOR_FRONT_DOOR}}
 UNSAFE = {which: route for which, route in GUARDED.items() if which[0] != "GET"}
 OWNED = {which: route for which, route in GUARDED.items() if "{workspace_id}" in which[1]}
 
@@ -173,13 +198,16 @@ class World:
     administrator: User
     named: dict[str, UUID] = field(default_factory=dict)
 
-    async def asks(self, client: httpx.AsyncClient, which: tuple[str, str], **headers: str) -> httpx.Response:
+    async def asks(
+        self, client: httpx.AsyncClient, which: tuple[str, str], *, brings_token: bool = False, **headers: str
+    ) -> httpx.Response:
         method, path = which
         address = path.replace(":path", "").format_map(self.named)
         route = ROUTES[which]
         if route.form is None:
             return await client.request(method, f"{address}?{route.query}", headers=headers, json=route.body)
-        form = {"csrf_token": "made up", "ids": str(self.named["workspace_id"]), **route.form}
+        token = client.headers[CSRF_HEADER] if brings_token else "made up"
+        form = {"csrf_token": token, "ids": str(self.named["workspace_id"]), **route.form}
         return await client.request(method, address, headers=headers, data=form)
 
     async def state(self) -> list[object]:
@@ -299,6 +327,22 @@ async def test_pages_are_for_people_who_have_logged_in(world: World) -> None:
 async def test_a_form_without_the_sessions_token_changes_nothing(world: World) -> None:
     forms = {which: each for which, each in OF_PAGES.items() if which[0] == "POST"}
     await refused(world, await world.people.browser(world.owner), forms, "403 foreign_origin")
+
+
+async def test_pages_for_administrators_are_for_nobody_else(world: World) -> None:
+    browser = await world.people.browser(world.owner)
+    before = await world.state()
+    for which in ADMIN_PAGES:
+        answer = await world.asks(browser, which, brings_token=True)
+        assert (answer.status_code, answer.json()["code"]) == (403, "scope_missing"), which
+    assert await world.state() == before
+
+
+async def test_administrators_see_the_pages_that_are_for_them(world: World) -> None:
+    browser = await world.people.browser(world.administrator)
+    for which in ADMIN_PAGES:
+        answer = await world.asks(browser, which, brings_token=True)
+        assert answer.status_code in (200, 303), (which, answer.text)
 
 
 async def test_a_disabled_user_is_nobody(world: World) -> None:

@@ -48,7 +48,11 @@ class NothingToConfirm(Conflict):
 @router.get("", response_model=schemas.GcState, responses=refusals(401, 403))
 async def get_gc(request: Request, _caller: Administrator) -> Response:
     """Whether the collector waits for an administrator, what its last round did, and when the next one is due."""
-    parts = parts_of(request)
+    return answer(await state(parts_of(request)))
+
+
+async def state(parts: Parts) -> dict[str, Any]:
+    """As `GcState` has it."""
     alarms = await _alarm_of_the_store(parts)
     async with parts.writes.connect() as connection:
         last = await gc_rounds.last_ended(connection)
@@ -56,14 +60,18 @@ async def get_gc(request: Request, _caller: Administrator) -> Response:
         alarms.append({"code": AlarmCode.ROUND_HALTED, "why": last["halted"]})
     interval = timedelta(seconds=parts.settings.coordinator.gc_interval)
     following = last["began_at"] + interval if last is not None else None
-    return answer({"alarms": alarms, "last_round": _round(last), "next_round_at": following})
+    return {"alarms": alarms, "last_round": _round(last), "next_round_at": following}
 
 
 @router.get("/rounds", response_model=schemas.GcRounds, responses=refusals(401, 403, 422))
 async def list_gc_rounds(request: Request, _caller: Administrator, limit: Annotated[Limit, Query()] = 50) -> Response:
     """The newest rounds."""
-    async with parts_of(request).writes.connect() as connection:
-        return answer({"items": [_round(each) for each in await gc_rounds.newest(connection, limit)]})
+    return answer({"items": await newest(parts_of(request), limit)})
+
+
+async def newest(parts: Parts, limit: int) -> list[dict[str, Any] | None]:
+    async with parts.writes.connect() as connection:
+        return [_round(each) for each in await gc_rounds.newest(connection, limit)]
 
 
 @router.get("/rounds/{round_id}", response_model=schemas.GcRound, responses=refusals(401, 403, 404, 422))
@@ -92,7 +100,11 @@ async def ask_for_gc_round(request: Request, caller: Administrator, once: OnlyOn
 @router.get("/preview", response_model=schemas.GcPreview, responses=refusals(401, 403))
 async def preview_gc_round(request: Request, _caller: Administrator) -> Response:
     """What a round would do at this moment. Nothing is deleted, and nothing noted."""
-    parts = parts_of(request)
+    return answer(await preview(parts_of(request)))
+
+
+async def preview(parts: Parts) -> dict[str, Any]:
+    """As `GcPreview` has it."""
     reads = CollectorReads(parts.writes.connect)
     async with parts.writes.connect() as connection:
         installation = await this_installation(connection)
@@ -105,16 +117,14 @@ async def preview_gc_round(request: Request, _caller: Administrator) -> Response
     policy = collect_policy(parts.settings.archive, parts.settings.retention)
     noted = await reads.noted_orphans()
     decision = await decide(around, reads, policy, confirmed=0)
-    return answer(
-        {
-            "seen": len(around.found),
-            "take": [_thing(each, noted) for each in decision.take[:LISTED]],
-            "wait": [_thing(each, noted) for each in (*decision.wait, *decision.note)[:LISTED]],
-            "kept": Counter(str(each.why) for each in decision.keep),
-            "due": decision.due,
-            "halted": decision.halted,
-        }
-    )
+    return {
+        "seen": len(around.found),
+        "take": [_thing(each, noted) for each in decision.take[:LISTED]],
+        "wait": [_thing(each, noted) for each in (*decision.wait, *decision.note)[:LISTED]],
+        "kept": Counter(str(each.why) for each in decision.keep),
+        "due": decision.due,
+        "halted": decision.halted,
+    }
 
 
 @router.post("/confirm", response_model=schemas.GcRound, responses=refusals(*BODY, 401, 403, 409))

@@ -1,6 +1,5 @@
 """Making a workspace from a template, and deleting one: pages that ask first."""
 
-from contextlib import suppress
 from datetime import timedelta
 from typing import Annotated, Any
 from uuid import UUID
@@ -23,6 +22,7 @@ from codehub.web.api.workspaces import create_workspace, whose
 from codehub.web.idempotency import Once
 from codehub.web.pages.actions import told
 from codehub.web.pages.idle_choices import ARCHIVE_AFTER, STANDBY_AFTER, within
+from codehub.web.pages.numbers import number, scaled
 from codehub.web.pages.reading import Message, person
 from codehub.web.pages.refusing import NONE, Mistakes, wrong_fields
 from codehub.web.pages.render import form_page
@@ -53,15 +53,15 @@ class Filled(BaseModel):
 
     def body(self) -> dict[str, Any]:
         """As the API takes it. What is no number stays as it is, and is refused there."""
-        resources = {"memory_bytes": _scaled(self.memory, GIB), "cpus": _number(self.cpus)}
+        resources = {"memory_bytes": scaled(self.memory, GIB), "cpus": number(self.cpus)}
         return {
             "name": self.name.strip(),
             "template": self.template,
             "description": self.description.strip(),
             "resources": {name: value for name, value in resources.items() if value is not None},
             "desired_state": Desired.RUNNING if self.start else Desired.STANDBY,
-            "standby_after_seconds": _scaled(self.standby, 1),
-            "archive_after_seconds": _scaled(self.archive, 1),
+            "standby_after_seconds": scaled(self.standby, 1),
+            "archive_after_seconds": scaled(self.archive, 1),
         }
 
 
@@ -81,19 +81,6 @@ async def make_new(request: Request, filled: Annotated[Filled, Form()]) -> Respo
     except Refused as refusal:
         return await _new_page(request, caller, filled, Mistakes(refusal))
     return told(request, caller, [Message("done.created", {"name": body.name})])
-
-
-def _number(text: str) -> float | str | None:
-    with suppress(ValueError):
-        return float(text) if text.strip() else None
-    return text
-
-
-def _scaled(text: str, unit: int) -> int | float | str | None:
-    number = _number(text)
-    if isinstance(number, float) and abs(number) < 1e15:
-        return round(number * unit)
-    return number
 
 
 async def _new_page(request: Request, caller: Caller, filled: Filled, mistakes: Mistakes = NONE) -> Response:

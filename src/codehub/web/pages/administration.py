@@ -1,0 +1,80 @@
+"""What all pages for administrators have in common: for whom they are, their frame, and how their forms are answered.
+
+They do what the API does, by the same functions; whether somebody may is asked here, where the API asks it by type."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from fastapi import Form, Request
+from pydantic import ValidationError
+from starlette.responses import RedirectResponse, Response
+
+from codehub.model.accounts import Caller
+from codehub.web.pages.actions import told
+from codehub.web.pages.reading import Message, is_fetched, person, reading
+from codehub.web.pages.refusing import said
+from codehub.web.pages.render import form_page
+from codehub.web.parts import parts_of
+from codehub.web.problems import Plain, Refused, ScopeMissing
+
+TABS = ("overview", "users", "workspaces", "coordinators", "collector", "templates", "audit")
+REFRESH_SECONDS = 5
+"""How often what others change is told anew: the stream of a browser tells only of its own reader's workspaces."""
+
+Sent = Annotated[str, Form(alias="csrf_token")]
+Text = Annotated[str, Form(max_length=1000)]
+
+
+async def administrator(request: Request) -> Caller:
+    """Who looks at a page. Raises ScopeMissing."""
+    return _administering(await person(request))
+
+
+async def sent_by(request: Request, token: str) -> Caller:
+    """Who has sent a form. Raises ScopeMissing."""
+    return _administering(await parts_of(request).callers.identify_form(request, token))
+
+
+def _administering(caller: Caller) -> Caller:
+    if not caller.administers:
+        raise ScopeMissing("Only an administrator may do this.")
+    return caller
+
+
+def page(
+    request: Request,
+    caller: Caller,
+    tab: str,
+    file: str = "",
+    status: int = 200,
+    /,
+    **values: Any,  # noqa: ANN401 (whatever its template shows)
+) -> Response:
+    return form_page(
+        request,
+        file or f"admin_{tab}.html",
+        status,
+        caller=caller,
+        tab=tab,
+        tabs=TABS,
+        refresh_seconds=REFRESH_SECONDS,
+        **values,
+    )
+
+
+def back(request: Request, caller: Caller, address: str, messages: Sequence[Message]) -> Response:
+    """What happened: as toasts for the script of the page, otherwise on this page."""
+    if is_fetched(request):
+        return told(request, caller, messages)
+    response = RedirectResponse(address, 303)
+    Message.put_all(messages, response, secure=parts_of(request).callers.secure)
+    return response
+
+
+def refused(request: Request, caller: Caller, address: str, refusal: Refused | ValidationError) -> Response:
+    return back(request, caller, address, [Message("admin.refused", {"why": why(request, caller, refusal)}, True)])
+
+
+def why(request: Request, caller: Caller, refusal: Refused | ValidationError) -> str:
+    told_as = refusal if isinstance(refusal, Refused) else Plain(422, "The request is not valid.")
+    return said(told_as, reading(request, caller.locale).language)
