@@ -128,6 +128,9 @@ async def test_a_workspace_can_hold_no_other_not_even_of_the_same_owner(ada: Per
     assert (await ask("GET", place_of(other) + HOLDS)).status_code == 401
     assert (await ask("GET", f"{place_of(other)}/clock")).status_code == 401
     assert (await ask("POST", f"{place_of(other)}/extend")).status_code == 401
+    assert (await ask("POST", f"{place_of(other)}/clone", json={"outcome": "done"})).status_code == 401
+    for odd in ({"outcome": "odd"}, {"outcome": "done", "detail": "two\nlines"}, {"outcome": "done", "why": "?"}):
+        assert (await ask("POST", f"{place_of(mine)}/clone", json=odd)).status_code == 422
 
 
 async def test_nothing_else_of_the_api_is_there(ada: Person) -> None:
@@ -171,7 +174,7 @@ async def test_what_it_is_shown_cannot_be_changed_from_inside(ada: Person) -> No
         assert await inside(ada, workspace, f"{command} 2>/dev/null || echo refused") == "refused"
     assert (
         await inside(ada, workspace, "ls -A /codehub /codehub/bin")
-        == "/codehub:\nbin\nsocket\n\n/codehub/bin:\ncodehub"
+        == "/codehub:\nbin\nsocket\n\n/codehub/bin:\nbegin\ncodehub"
     )
 
 

@@ -86,7 +86,7 @@ def create(  # noqa: PLR0913 (each is an option)
     ] = "code-server",
     description: Description = None,
     memo: Memo = None,
-    git: Annotated[str, typer.Option(help="The repository that it is about.")] = "",
+    git: Annotated[str, typer.Option(help="A repository to clone into its home at the first start.")] = "",
     cpus: Annotated[float | None, typer.Option(help="Processors; not more than its template gives.")] = None,
     memory: Annotated[str, typer.Option(help="512m, 2g; not more than its template gives.")] = "",
     disk: Annotated[str, typer.Option(help="The size of its home: 5g.")] = "",

@@ -11,7 +11,7 @@ from codehub.coordinators.backup_watch import BackupWatch
 from codehub.coordinators.leadership import Leadership
 from codehub.decide.origins import Origins
 from codehub.job.marker import Totals
-from codehub.model.inside import told_inside
+from codehub.model import inside
 from codehub.model.plans import Fault
 from codehub.model.states import ErrorReason, Service, Step
 from codehub.model.templates import Template
@@ -106,6 +106,7 @@ class Actions:
                 health_path=("" if template.strip_prefix else self._mount(workspace)) + template.health_path,
                 environment={**template.environment, **self._told(workspace, workspace.op_id)},
                 resources=_resources(workspace, template),
+                begin=inside.BEGIN if workspace.git_url is not None else None,
             )
         )
 
@@ -114,10 +115,12 @@ class Actions:
         return self.origins.mount(workspace.id) if self.origins is not None else ""
 
     def _told(self, workspace: Workspace, op_id: UUID) -> dict[str, str]:
-        """Where it is, and how it can speak for itself."""
+        """Where it is, what it begins with, and how it can speak for itself."""
         path = self._mount(workspace)
-        place = {"CODEHUB_BASE_PATH": f"{path}/"} if path else {}
-        return place | (told_inside(self.inside_key, workspace.id, op_id) if self.inside_key is not None else {})
+        told = {"CODEHUB_BASE_PATH": f"{path}/"} if path else {}
+        if workspace.git_url is not None:
+            told[inside.REPOSITORY] = workspace.git_url
+        return told | (inside.told_inside(self.inside_key, workspace.id, op_id) if self.inside_key is not None else {})
 
     async def _stop_all(self, workspace: Workspace) -> None:
         for instance in await self.runtime.instances.list(workspace.id):

@@ -1,4 +1,5 @@
-"""What a workspace is given to speak for itself: it may keep itself awake, and nothing else (contract 13)."""
+"""What a workspace is given to speak for itself: it may keep itself awake and tell what became of its repository, and
+nothing else (contract 13)."""
 
 import hashlib
 import hmac
@@ -9,6 +10,9 @@ FOLDER = "/codehub"
 SOCKET = "socket"
 PROGRAMS = f"{FOLDER}/bin"
 PROGRAM = f"{PROGRAMS}/codehub"
+BEGIN = f"{PROGRAMS}/begin"
+"""Starts the command that follows it, and beside that the cloning of the workspace's repository."""
+REPOSITORY = "CODEHUB_GIT_URL"
 PREFIX = "codehub_inside_"
 _ID_DIGITS = 32
 

@@ -46,6 +46,8 @@ class Workspace:
     last_access_at: datetime | None = None
     standby_after_seconds: int | None = None
     archive_after_seconds: int | None = None
+    git_url: str | None = None
+    """The repository that its home begins with."""
     resources: Mapping[str, float] = field(default_factory=dict, hash=False)
     """What it may use, where that differs from its template."""
 

@@ -38,6 +38,8 @@ class InstanceSpec:
     health_path: str
     environment: Mapping[str, str] = field(default_factory=dict)
     resources: Resources = field(default_factory=Resources)
+    begin: str | None = None
+    """A program of those that workspaces are shown (`model/inside.py`), which starts the instance's own command."""
 
 
 @dataclass(frozen=True, slots=True)

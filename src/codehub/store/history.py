@@ -19,6 +19,7 @@ class EventKind(StrEnum):
     DEATH = "death"
     SURPLUS = "surplus"
     HOLD = "hold"
+    CLONE = "clone"
 
 
 @dataclass(frozen=True, slots=True)

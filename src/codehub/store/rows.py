@@ -32,6 +32,7 @@ def to_workspace(row: Row[Any]) -> Workspace:
         last_access_at=row.last_access_at,
         standby_after_seconds=row.standby_after_seconds,
         archive_after_seconds=row.archive_after_seconds,
+        git_url=row.git_url,
         resources=row.resources,
         conditions=to_conditions(row.conditions),
         observed_at=row.observed_at,

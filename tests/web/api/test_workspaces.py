@@ -63,6 +63,9 @@ async def test_a_name_is_taken_among_the_living_of_one_owner_only(ada: Owner, pe
         ("git_url", "https://ada:secret@git.example.org/a.git"),
         ("git_url", "https://token@git.example.org/a.git"),
         ("git_url", "ssh://ada:secret@git.example.org/a.git"),
+        ("git_url", "http://ada:secret@git.example.org/a.git"),
+        ("git_url", "git://git.example.org/a.git"),
+        ("git_url", "--upload-pack=id"),
         ("git_url", "file:///etc/passwd"),
         ("git_url", "ext::sh -c id"),
         ("git_url", "git@git.example.org:--upload-pack=id"),
@@ -87,8 +90,11 @@ async def test_what_is_not_allowed_is_told_by_its_place_and_never_echoed(ada: Ow
     assert await ada.names() == []
 
 
-@pytest.mark.parametrize("url", ["git@git.example.org:a/b.git", "ssh://git@git.example.org:2222/a/b.git"])
-async def test_a_repository_may_be_reached_by_ssh(ada: Owner, url: str) -> None:
+@pytest.mark.parametrize(
+    "url",
+    ["git@git.example.org:a/b.git", "ssh://git@git.example.org:2222/a/b.git", "http://git.example.org:3000/a/b"],
+)
+async def test_a_repository_may_be_reached_by_ssh_or_without_tls(ada: Owner, url: str) -> None:
     assert (await ada.create(git_url=url))["git_url"] == url
 
 

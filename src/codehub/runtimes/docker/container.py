@@ -1,5 +1,6 @@
 """How a workspace's container is made: everything that keeps a hostile one inside (contract 13)."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,11 @@ def configuration(
         },
         "NetworkingConfig": {"EndpointsConfig": {network: {"IPAMConfig": {"IPv4Address": address}}}},
     }
+
+
+def begun_by(program: str, image: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of the body that lets this program start what the image would have started itself."""
+    return {"Entrypoint": [program], "Cmd": [*(image["Entrypoint"] or ()), *(image["Cmd"] or ())]}
 
 
 def _shown(inside_folder: Path | None) -> list[dict[str, Any]]:

@@ -101,18 +101,22 @@ class DockerInstances:
         raise RuntimeFault(f"the name {spec.name} is taken by something that cannot be seen")
 
     async def _make(self, spec: InstanceSpec, address: str) -> DockerContainer:
-        labelled = labels.of_instance(self._installation, spec, address)
-        configuration = container.configuration(spec, labelled, self._network.name, address, self._inside_folder)
-        create = self._api.client.containers.create
         try:
-            async with translated():
-                made = await create(configuration, name=spec.name)
+            made = await self._made(spec, address)
         except NotFound:
             await self.pull(spec.image, lambda _: None)
-            async with translated():
-                made = await create(configuration, name=spec.name)
+            made = await self._made(spec, address)
         self._network.hold(address)
         return made
+
+    async def _made(self, spec: InstanceSpec, address: str) -> DockerContainer:
+        labelled = labels.of_instance(self._installation, spec, address)
+        configuration = container.configuration(spec, labelled, self._network.name, address, self._inside_folder)
+        if spec.begin is not None and self._inside_folder is not None:
+            image = (await self._api.read(f"images/{spec.image}/json"))["Config"]
+            configuration |= container.begun_by(spec.begin, image)
+        async with translated():
+            return await self._api.client.containers.create(configuration, name=spec.name)
 
     async def _run(self, made: DockerContainer) -> bool:
         """False where its address turns out to be somebody else's."""

@@ -119,6 +119,7 @@ class LocalInstances:
             raise RuntimeFault(
                 "the environment contains a zero byte, which would begin another argument of the sandbox"
             )
+        begin = (spec.begin,) if spec.begin is not None and self._inside_folder is not None else ()
         inside, socket = self._folders.sockets(spec.name)
         return Plan(
             name=spec.name,
@@ -128,7 +129,7 @@ class LocalInstances:
             epoch=spec.epoch,
             volume=spec.volume,
             health_path=spec.health_path,
-            argv=tuple(tool.argv(sandbox.SOCKET)),
+            argv=(*begin, *tool.argv(sandbox.SOCKET)),
             environment=environment,
             tool=tool.folder,
             home=home,

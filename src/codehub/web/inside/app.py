@@ -1,11 +1,12 @@
 """What workspaces themselves may ask, over a socket that leads nowhere else (contract 13): what holds them, when they
-go to sleep, and to stay awake for longer."""
+go to sleep, to stay awake for longer, and to tell what became of their repository."""
 
 from importlib.metadata import version
 from typing import Any
 from uuid import UUID
 
 from fastapi import APIRouter, FastAPI, Request, Response
+from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.middleware import Middleware
 
 from codehub.clock import now
@@ -13,8 +14,8 @@ from codehub.decide.explain import explain
 from codehub.decide.idle import NEVER, within_ceiling
 from codehub.model.shown import Next, ShownWorkspace
 from codehub.settings.idle_times import idle_policy
+from codehub.store import clones, listing
 from codehub.store import holds as stored
-from codehub.store import listing
 from codehub.web import problems
 from codehub.web.api import holds
 from codehub.web.api.answers import answer
@@ -24,7 +25,9 @@ from codehub.web.api.workspace_problems import Asleep, NoSuchWorkspace
 from codehub.web.application import Application
 from codehub.web.body_limit import BodyLimit
 from codehub.web.callers import Holder
+from codehub.web.idempotency import OnlyOnce
 from codehub.web.inside.callers import Insiders
+from codehub.web.inside.schemas import ToldClone
 from codehub.web.parts import Parts, parts_of
 from codehub.web.process import Process
 from codehub.web.wishing import Wishing
@@ -54,6 +57,18 @@ async def extend(request: Request, workspace_id: UUID, caller: Holder) -> Respon
         if not await stored.extend(connection, workspace_id):
             raise Asleep
         return answer(_clock(parts, await listing.one_with(connection, workspace_id)))
+
+
+@router.post("/clone", status_code=204)
+async def tell_clone(request: Request, workspace_id: UUID, body: ToldClone, caller: Holder, once: OnlyOnce) -> Response:
+    """What has become of its repository, for its history."""
+
+    async def work(connection: AsyncConnection) -> Response:
+        await Wishing(request, caller, connection).found(workspace_id)
+        await clones.tell(connection, workspace_id, body.outcome, body.detail)
+        return Response(status_code=204)
+
+    return await once(caller, work)
 
 
 def _clock(parts: Parts, shown: ShownWorkspace) -> dict[str, Any]:

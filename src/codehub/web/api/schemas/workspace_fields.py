@@ -15,12 +15,12 @@ TEXT = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"
 """Of the control characters only those that a text of several lines is made with."""
 
 GIT_URL = (
-    r"^(https://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?/[A-Za-z0-9._~/+%-]+"
+    r"^(https?://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?/[A-Za-z0-9._~/+%-]+"
     r"|ssh://([A-Za-z0-9_][A-Za-z0-9._-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?/[A-Za-z0-9._~/+%-]+"
     r"|[A-Za-z0-9_][A-Za-z0-9._-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[A-Za-z0-9._~+%][A-Za-z0-9._~/+%-]*)$"
 )
-"""https, ssh, or the short form of ssh. No word may begin with a dash, and a password has no place in any: whoever can
-see the workspace would see it."""
+"""https, http, ssh, or the short form of ssh. No word may begin with a dash, and a password has no place in any:
+whoever can see the workspace would see it."""
 
 
 def _no_id(name: str) -> str:
@@ -51,7 +51,8 @@ Memo = Annotated[
 GitUrl = Annotated[
     str,
     Field(
-        description="The repository that it is about: https, ssh, or `git@host:path`; without a password.",
+        description="The repository that its home begins with: https, http, ssh, or `git@host:path`; without a"
+        " password. It is cloned into the home at the first start, beside the IDE.",
         max_length=2000,
         pattern=GIT_URL,
         examples=["https://git.example.org/shop/garden.git"],
