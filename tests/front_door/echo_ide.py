@@ -22,6 +22,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.headers.get("Upgrade", "").lower() == "websocket":
             self.become_websocket()
             return
+        if self.path.startswith("/print/"):
+            print(self.path.removeprefix("/print/"), flush=True)  # noqa: T201
         body = json.dumps(self.asked()).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")

@@ -1,25 +1,17 @@
-"""With the database away, or any part killed: whoever is at work in a running workspace goes on."""
+"""With the database away whoever is at work in a running workspace goes on."""
 
 import asyncio
-import os
-import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import ExitStack
-from datetime import datetime
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
 
 import pytest
 
-from codehub.stack.account import service_account
-from codehub.stack.data_folder import DataFolder
-from tests.coordinators.house import until
 from tests.faults.real_house import new_installation
 from tests.folders import short_folder
 from tests.front_door.browser import Browser
-from tests.front_door.house import IDLE_SOON, SECONDS, House, Person, house, install_echo
-from tests.stack.installation import Installation, installation
+from tests.front_door.house import House, house
 from tests.web.switch import Switch
 
 pytestmark = pytest.mark.timeout(300)
@@ -75,71 +67,3 @@ async def test_known_visitors_go_on_and_others_are_told_to_come_back(codehub: Ho
 async def goes_on(browser: Browser, workspace_id: UUID) -> bool:
     statuses = [(await browser.fetch(browser.origin(workspace_id))).status_code for _ in range(10)]
     return statuses == [200] * 10
-
-
-@pytest.fixture
-def whole() -> Iterator[Installation]:
-    with installation() as made:
-        DataFolder(made.data, service_account()).prepare()
-        install_echo(made.data)
-        made.up(**IDLE_SOON)
-        yield made
-
-
-async def test_a_killed_part_costs_nobody_their_running_workspace(whole: Installation) -> None:
-    ada = await at_work(whole)
-    garden = await ada.workspace("garden")
-    browser = await ada.at(garden)
-    async with browser.websocket(browser.origin(garden)) as socket:
-        await socket.told()
-        for part in ("serve", "valkey", "postgres"):
-            victim = whole.part(part)["pid"]
-            os.kill(victim, signal.SIGKILL)
-            assert await goes_on(browser, garden), part
-            await until_ready(whole, part, victim)
-            since = await ada.house.fetchval("SELECT clock_timestamp()")
-            await socket.say(part.encode())
-            assert await socket.hear() == part.encode()
-            await until_seen(ada, garden, since)
-    assert (await browser.open(f"{ada.house.url}/healthz")).status_code == 200
-
-
-async def until_seen(person: Person, workspace_id: UUID, since: datetime) -> None:
-    """What was done there at that time is known."""
-    query = "SELECT true FROM workspaces WHERE id = $1 AND last_access_at >= $2"
-
-    async def is_seen() -> bool | None:
-        found: bool | None = await person.house.fetchval(query, workspace_id, since)
-        return found
-
-    await until(is_seen, SECONDS)
-
-
-async def test_a_killed_front_door_is_back_with_everything_it_knew(whole: Installation) -> None:
-    ada = await at_work(whole)
-    garden = await ada.workspace("garden")
-    browser = await ada.at(garden)
-    victim = whole.part("proxy")["pid"]
-    os.kill(victim, signal.SIGKILL)
-    assert (await browser.fetch(browser.origin(garden))).status_code == 200  # it has waited for the next life
-    await until_ready(whole, "proxy", victim)
-
-
-async def at_work(whole: Installation) -> Person:
-    address = urlsplit(whole.url)
-    there = House((address.hostname or "", address.port or 0), whole.database_url, Path(whole.data), {})
-
-    async def offered() -> bool | None:
-        found: bool | None = await there.fetchval("SELECT true FROM templates WHERE status = 'ready'")
-        return found
-
-    await until(offered, 60)
-    return await there.person()
-
-
-async def until_ready(whole: Installation, part: str, victim: int) -> None:
-    async def ready() -> bool | None:
-        now = whole.part(part)
-        return (now["state"] == "ready" and now["pid"] not in {victim, None}) or None
-
-    await until(ready, 60)
