@@ -35,6 +35,7 @@ from codehub.web.pages import (
     cli_login,
     create,
     dashboard,
+    deleting,
     exits,
     fragments,
     in_place,
@@ -58,7 +59,7 @@ from codehub.web.static_files import OurFiles
 PATIENCE_SECONDS = 1.0
 
 PAGES = (
-    *(dashboard, fragments, palette, actions, create, exits, account, reading),
+    *(dashboard, fragments, palette, actions, create, deleting, exits, account, reading),
     *(workspace, workspace_archives, workspace_holds, workspace_logs),
     *(login, cli_login, opening, choices, in_place),
 )

@@ -8,7 +8,9 @@ from codehub.decide.idle import IdlePolicy
 from codehub.decide.undelete import undo_until
 from codehub.model.shown import Action, Explanation, Live, Next, ShownWorkspace
 from codehub.model.states import Operation, Phase
+from codehub.model.usage import Sample
 from codehub.settings.idle_times import idle_policy
+from codehub.web.pages.gauges import Gauge, gauges
 from codehub.web.pages.state import moved
 from codehub.web.pages.telling import Telling
 from codehub.web.parts import Parts
@@ -34,6 +36,7 @@ class Card:
     is_timed: bool
     """Whether what it says changes as time passes."""
     can_extend: bool
+    use: Sequence[Gauge]
     direct: Sequence[Action]
     menu: Sequence[str]
 
@@ -52,10 +55,11 @@ class Card:
 
 async def cards(parts: Parts, workspaces: Sequence[ShownWorkspace], told: Telling) -> list[Card]:
     live, policy = await parts.notes.about(workspaces), idle_policy(parts.settings)
-    return [card(each, live.get(each.id), policy, told) for each in workspaces]
+    used = await parts.usage.latest([each.id for each in workspaces if each.phase is Phase.RUNNING])
+    return [card(each, live.get(each.id), used.get(each.id), policy, told) for each in workspaces]
 
 
-def card(shown: ShownWorkspace, live: Live | None, policy: IdlePolicy, told: Telling) -> Card:
+def card(shown: ShownWorkspace, live: Live | None, used: Sample | None, policy: IdlePolicy, told: Telling) -> Card:
     live = current(shown, live)
     explanation = explain(shown, live, policy, told.wording())
     is_busy = shown.operation is not Operation.NONE
@@ -70,8 +74,9 @@ def card(shown: ShownWorkspace, live: Live | None, policy: IdlePolicy, told: Tel
         moved=moved(live, told),
         live=live,
         clock=clock,
-        is_timed=bool(clock),
+        is_timed=bool(clock) or shown.phase is Phase.RUNNING,
         can_extend=Action.EXTEND in can and bool(clock),
+        use=gauges(used, told),
         direct=[action for action in DIRECT if action in can],
         menu=_menu(shown, can),
     )

@@ -43,8 +43,8 @@ async def find_commands(request: Request, q: str = "") -> Response:
     caller = await person(request)
     words = q[:LONGEST].casefold().split()
     language = reading(request, caller.locale).language
-    found = [each for each in _everywhere(caller, language) if _matches(each, words)]
-    found[:0] = [each for each in await _for_workspaces(request, caller) if _matches(each, words)]
+    first, rest = await _for_workspaces(request, caller)
+    found = [each for each in (*first, *_everywhere(caller, language), *rest) if _matches(each, words)]
     return fragment(request, caller, "commands.html", commands=found[:MOST], more=max(0, len(found) - MOST))
 
 
@@ -53,18 +53,17 @@ def _matches(command: Command, words: Sequence[str]) -> bool:
     return all(word in label for word in words)
 
 
-async def _for_workspaces(request: Request, caller: Caller) -> list[Command]:
-    """What was used last comes first."""
+async def _for_workspaces(request: Request, caller: Caller) -> tuple[list[Command], list[Command]]:
+    """What one comes for, those first that were used last; and the rest."""
     parts, reads = parts_of(request), reading(request, caller.locale)
     wanted = Wanted(owner_user_id=caller.user_id, order=Order.USED, limit=MOST_WORKSPACES)
     shown = await cards(parts, await listing.page(parts.reads, wanted), reads.telling)
     by_card = [list(_for_one(each, reads.language)) for each in shown]
-    first = [commands[0] for commands in by_card]
-    return first + [command for commands in by_card for command in commands[1:]]
+    return [commands[0] for commands in by_card], [each for commands in by_card for each in commands[1:]]
 
 
 def _for_one(card: Card, language: Language) -> Iterator[Command]:
-    """First what one comes for: to open it, or to see what is the matter."""
+    """First to open it, or to see what is the matter with it."""
     shown = card.shown
     kind = language.say(card.label)
 

@@ -17,7 +17,8 @@ export async function ask(address) {
  */
 export async function send(form, submitter) {
   const body = new URLSearchParams(/** @type {any} */ (new FormData(form, submitter)));
-  const address = /** @type {string} */ (form.getAttribute("action")); // a field called action would hide the property
+  // A field called action would hide the property of that name.
+  const address = /** @type {string} */ (submitter?.getAttribute("formaction") ?? form.getAttribute("action"));
   return checked(await fetch(address, { method: "POST", headers: HEADERS, body }));
 }
 

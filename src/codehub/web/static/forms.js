@@ -1,5 +1,5 @@
 // Forms with `data-send` are sent without leaving the page; what the server says of it becomes a toast, or comes back
-// into the dialogue as the same form with what is wrong.
+// into the dialogue as the same form with what is wrong. What a `formaction` leads to is asked in a dialogue, too.
 import { parsed, send } from "./asking.js";
 import { close, isIn, show } from "./dialogs.js";
 import { refresh } from "./live.js";
@@ -27,7 +27,7 @@ async function now(form, submitter) {
     const answer = await send(form, submitter);
     const markup = await answer.text();
     const again = parsed(markup).querySelector("[data-dialog-content]");
-    if (again && isIn(form)) show(again);
+    if (again && (isIn(form) || submitter?.hasAttribute("formaction"))) show(again);
     else if (answer.ok) {
       if (isIn(form)) close();
       toast(markup);
@@ -47,12 +47,12 @@ async function now(form, submitter) {
  */
 function later(form, submitter) {
   const told = form.parentElement?.querySelector("template")?.innerHTML ?? "";
-  const leaving = form.dataset.leaving ?? "";
+  const leaving = (form.dataset.leaving ?? "").split(" ").map((id) => document.getElementById(id));
   const milliseconds = Number(form.dataset.undoSeconds) * 1000;
   const shelf = /** @type {HTMLElement} */ (document.getElementById("toasts"));
   const notice = /** @type {HTMLElement} */ (parsed(told).querySelector(".toast"));
   if (isIn(form)) close();
-  document.getElementById(leaving)?.classList.add("leaving");
+  for (const each of leaving) each?.classList.add("leaving");
   shelf.append(notice);
   const timer = setTimeout(() => {
     notice.remove();
@@ -61,7 +61,7 @@ function later(form, submitter) {
   notice.querySelector("[data-undo]")?.addEventListener("click", () => {
     clearTimeout(timer);
     notice.remove();
-    document.getElementById(leaving)?.classList.remove("leaving");
+    for (const each of leaving) each?.classList.remove("leaving");
   });
 }
 
