@@ -129,11 +129,13 @@ async def test_the_script_of_a_page_gets_what_happened_with_its_undo(browser: ht
 async def test_a_workspace_is_made_with_what_was_chosen(browser: httpx.AsyncClient, ada: Owner) -> None:
     form = await browser.get("/workspaces/new")
     sent = {"csrf_token": token(form), "name": "garden", "template": "ide", "memory": "0.5", "standby": "3600"}
+    sent["repository"] = " https://git.example.org/shop/garden.git "
     answer = await browser.post("/workspaces/new", data=sent)
     assert answer.status_code == 303, answer.text
     [made] = (await ada.client.get("/api/v1/workspaces")).json()["items"]
     assert (made["name"], made["standby_after_seconds"], made["desired_state"]) == ("garden", 3600, "STANDBY")
     assert made["resources"] == {"memory_bytes": 2**29}
+    assert made["git_url"] == "https://git.example.org/shop/garden.git"
 
 
 @pytest.mark.parametrize(
@@ -141,6 +143,7 @@ async def test_a_workspace_is_made_with_what_was_chosen(browser: httpx.AsyncClie
     [
         ("name", "a/b", "A name is on one line"),
         ("memory", "much", "One of these is not a number"),
+        ("repository", "https://ada:secret@git.example.org/garden.git", "without a password"),
         ("cpus", "7", "more than the template gives"),
         ("template", "none", "no such template"),
     ],

@@ -45,6 +45,7 @@ class Filled(BaseModel):
     name: Text = ""
     template: Text = ""
     description: Text = ""
+    repository: Text = ""
     memory: Text = ""
     cpus: Text = ""
     standby: Text = ""
@@ -58,6 +59,7 @@ class Filled(BaseModel):
             "name": self.name.strip(),
             "template": self.template,
             "description": self.description.strip(),
+            "git_url": self.repository.strip() or None,
             "resources": {name: value for name, value in resources.items() if value is not None},
             "desired_state": Desired.RUNNING if self.start else Desired.STANDBY,
             "standby_after_seconds": scaled(self.standby, 1),
@@ -97,7 +99,7 @@ async def _new_page(request: Request, caller: Caller, filled: Filled, mistakes: 
         archive_after=within(ARCHIVE_AFTER, ttl.archive_ceiling_seconds),
         trouble=mistakes.said(request, caller),
         wrong=mistakes.wrong,
-        are_numbers_wrong=bool(mistakes.wrong - {"name"}),
+        are_numbers_wrong=bool(mistakes.wrong - {"name", "git_url"}),
     )
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
+from codehub.model.clones import Outcome
 from codehub.model.states import Desired, ErrorReason, Operation
 from codehub.store.history import EventKind
 from codehub.web.pages.telling import Telling
@@ -16,8 +17,8 @@ MOST_EVENTS = 100
 """Of one page; a chapter that does not fit whole is on the next one."""
 WIDTH = 1000
 """Of a bar, in units of its drawing."""
-SHORTEST_WAIT = 0.02
-"""What share of a bar a wait must have to be drawn in it."""
+SHORTEST_WAIT_SECONDS = 0.1
+"""A wait that is shorter is left blank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def _stages(part: _Part, seconds: float, told: Telling) -> Iterator[Stage]:
         return Stage(told.language.say(key), tone, took(lasted, told), round(left, 1), round(lasted * scale, 1))
 
     for operation, start, end in part.spans:
-        if (start - here).total_seconds() > seconds * SHORTEST_WAIT:
+        if (start - here).total_seconds() >= SHORTEST_WAIT_SECONDS:
             yield stage("timeline.waiting", "waiting", here, start)
         here = end or told.now
         yield stage(f"operation.{operation}", operation.lower() if end is not None else "busy", start, here)
@@ -179,6 +180,9 @@ def _line(event: Event, told: Telling) -> Line | None:
             return Line(at, say("timeline.failed", why=_fault(event["reason"], told)), event["detail"], True)
         case EventKind.REQUEST if event["reason"] == "dismissed":
             return Line(at, say("timeline.dismissed"), event["detail"], True)
+        case EventKind.CLONE:
+            is_trouble = event["after"] == Outcome.FAILED
+            return Line(at, say(f"repository.clone.{event['after']}"), event["detail"], is_trouble)
         case EventKind.SURPLUS:
             return Line(at, say("timeline.surplus"), event["detail"])
         case _:
