@@ -1,4 +1,4 @@
-"""Any part is killed while somebody works: their workspace is reachable, what they do is known, and they are not idle."""
+"""Any part is killed while somebody works: they are not cut off, what they do is known, and they are not taken for idle."""
 
 import asyncio
 import os

@@ -64,16 +64,38 @@ async def garden(ada: Person) -> UUID:
     return await ada.workspace()
 
 
+async def restart_while_typing(house: IdeHouse, code: VsCode, tunnels: Tunnels) -> str:
+    """What was typed meanwhile."""
+    async with asyncio.TaskGroup() as group:
+        restarting = group.create_task(restart(house.codehub))
+        return await type_until_replaced(code, tunnels, restarting)
+
+
 async def test_no_keystroke_is_lost(house: IdeHouse, ada: Person, garden: UUID, browser: BrowserContext) -> None:
     code = VsCode(await browser.new_page())
     tunnels = Tunnels(code)
     await code.open(ada, house.address(garden))
     await code.open_terminal()
     await code.in_terminal("stty -echo; cat > typed.txt")
-    async with asyncio.TaskGroup() as group:
-        restarting = group.create_task(restart(house.codehub))
-        typed = await type_until_replaced(code, tunnels, restarting)
+    typed = await restart_while_typing(house, code, tunnels)
     await code.page.keyboard.press("Control+D")
     await house.home(garden).until_prints("cat typed.txt", typed.strip())
+    await expect(code.page.locator(".monaco-dialog-box")).to_have_count(0)
+    assert code.refused == []
+
+
+async def test_nothing_typed_into_a_file_is_lost(
+    house: IdeHouse, ada: Person, garden: UUID, browser: BrowserContext
+) -> None:
+    home = house.home(garden)
+    await home.run("printf '# Garden\\n' > notes.md")
+    code = VsCode(await browser.new_page())
+    tunnels = Tunnels(code)
+    await code.open(ada, house.address(garden))
+    await code.open_file("notes.md")
+    await code.type_at_the_end("")
+    typed = await restart_while_typing(house, code, tunnels)
+    await code.save()
+    await home.until_prints("cat notes.md", f"# Garden\n{typed.strip()}")
     await expect(code.page.locator(".monaco-dialog-box")).to_have_count(0)
     assert code.refused == []
