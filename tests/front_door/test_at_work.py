@@ -1,4 +1,4 @@
-"""Any part is killed while somebody works: they are not cut off, what they do is known, and they are not taken for idle."""
+"""Any part is killed while somebody works: nobody is cut off, what they do is known, and they are not taken for idle."""
 
 import asyncio
 import os
