@@ -1,4 +1,4 @@
-"""Any part is killed while somebody works: nobody is cut off, what they do is known, and they are not taken for idle."""
+"""Any part is killed while somebody works: nobody is cut off, what they do is known, and nobody takes them for idle."""
 
 import asyncio
 import os
