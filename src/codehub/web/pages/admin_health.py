@@ -35,7 +35,8 @@ class Condition:
 
 
 def conditions(known: Known, language: Language) -> list[Condition]:
-    return [
+    """What does not do well comes first."""
+    found = [
         *(_checked(check, language) for check in known.report.checks),
         _processes(known.report.replicas, language),
         *_services(known.services, language),
@@ -43,6 +44,7 @@ def conditions(known: Known, language: Language) -> list[Condition]:
         _templates(known.templates, language),
         _collector(known.alarms, language),
     ]
+    return sorted(found, key=lambda each: each.ok)
 
 
 def _checked(check: Check, language: Language) -> Condition:
