@@ -25,16 +25,16 @@ find . ! -path ./starts -type f -exec sha256sum {} + | sort
 async def furnish(docker: aiodocker.Docker, image: str, volume: str, *, kibibytes: int = 2000, files: int = 50) -> str:
     """Put something of every kind into a home. What it is like then."""
     filling = FURNISH.format(kibibytes=kibibytes, files=files, home=HOME)
-    await _run(docker, image, volume, filling, read_only=False)
+    await run(docker, image, volume, filling, read_only=False)
     return await tree(docker, image, volume)
 
 
 async def tree(docker: aiodocker.Docker, image: str, volume: str) -> str:
     """Every entry with its kind, mode, owner, size, links, time and target, and the hash of every file."""
-    return await _run(docker, image, volume, LOOK, read_only=True)
+    return await run(docker, image, volume, LOOK, read_only=True)
 
 
-async def _run(docker: aiodocker.Docker, image: str, volume: str, script: str, *, read_only: bool) -> str:
+async def run(docker: aiodocker.Docker, image: str, volume: str, script: str, *, read_only: bool) -> str:
     config: dict[str, Any] = {
         "Image": image,
         "Entrypoint": [
