@@ -72,11 +72,10 @@ def test_what_never_had_a_home_is_pending() -> None:
 
 
 @pytest.mark.parametrize("home", [None, HOME])
-def test_what_is_deleted_is_deleted_once_nothing_of_it_is_seen(home: str | None) -> None:
+def test_what_is_deleted_is_deleted_once_nothing_of_it_is_seen_and_its_row_has_let_go_of_it(home: str | None) -> None:
     for volume, archive, container in SEEN:
         row = workspace(desired_state=Desired.DELETED, home_volume=home, conditions=seen(volume, archive, container))
-        gone = container == "none" and (home is None or volume in ("missed once", "gone"))
-        expected = Phase.DELETED if gone else Phase.DELETING
+        expected = Phase.DELETED if container == "none" and home is None else Phase.DELETING
         assert judge(row, POLICY.max_retries) is expected, (volume, archive, container)
 
 

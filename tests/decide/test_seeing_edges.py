@@ -8,7 +8,7 @@ from codehub.decide.judge import broken_invariant, is_terminal, judge
 from codehub.decide.plan import plan
 from codehub.decide.view import Container, View, view
 from codehub.model.conditions import Conditions, Reason, Status
-from codehub.model.plans import Continue, Fault, Finish, GiveUp, Retry, Waiting, WaitUntil
+from codehub.model.plans import Begin, Continue, Fault, Finish, GiveUp, Retry, Waiting, WaitUntil
 from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
 from tests.decide.builders import (
     HOME,
@@ -129,7 +129,10 @@ class TestJudgement:
     def test_a_deleted_workspace_is_gone_once_nothing_is_left_of_it(self) -> None:
         left = standby(desired_state=Desired.DELETED)
         assert judge(left, 3) is Phase.DELETING
-        gone = seeing(left, volume=volume_gone(for_seconds=0))
+        lost = seeing(left, volume=volume_gone(for_seconds=0))
+        assert judge(lost, 3) is Phase.DELETING, "its row still has a home"
+        assert plan(lost, circumstances()) == Begin(Operation.DELETING, Step.DELETE)
+        gone = replace(lost, home_volume=None)
         assert judge(gone, 3) is Phase.DELETED
         assert judge(seeing(gone, container=None), 3) is Phase.DELETING
         assert judge(seeing(gone, container=container_seen(Reason.CONTAINER_EXITED)), 3) is Phase.DELETING

@@ -46,7 +46,10 @@ class MemorySeat:
         self._turn = asyncio.Lock()
         self._when_lost: list[Callable[[], None]] = []
         self.granted = asyncio.Event()
-        self._lease = self._leased()
+        self._loop = asyncio.get_running_loop()
+        self._under_way = False
+        self._used_at = self._loop.time()
+        self._look_at_lease(lease_seconds)
 
     async def campaign(self) -> Term | None:
         if self._term is not None:
@@ -103,7 +106,6 @@ class MemorySeat:
         if self._lost:
             return
         self._lost, self._term = True, None
-        self._lease.cancel()
         self._server.database.listeners.pop(self, None)
         if self in self._server.queues.get(self._lock_name, []):
             self._server.queues[self._lock_name].remove(self)
@@ -120,23 +122,38 @@ class MemorySeat:
         happened, but its answer is lost; one that is cancelled costs the seat."""
         async with self._turn:
             self._must_be_held()
-            self._lease.cancel()
+            self._under_way = True
             try:
                 await asyncio.sleep(0)
                 self._must_be_held()
-                yield self._server.database
-                await asyncio.sleep(0)
+                yield self._begun()
+                await self._committed()
                 self._must_be_held()
             except asyncio.CancelledError:
                 self.drop()
                 raise
             finally:
-                if not self._lost:
-                    self._lease = self._leased()
+                self._under_way, self._used_at = False, self._loop.time()
 
-    def _leased(self) -> asyncio.TimerHandle:
-        """The server's own clock: it goes on while the session's process is frozen."""
-        return asyncio.get_running_loop().call_later(self._lease_seconds, self.drop, context=self._server.context)
+    def _begun(self) -> MemoryDatabase:
+        return self._server.database
+
+    async def _committed(self) -> None:
+        """What was done is done, and nobody knows yet."""
+        await asyncio.sleep(0)
+
+    def _look_at_lease(self, seconds: float) -> None:
+        """By the server's own clock: it goes on while the session's process is frozen."""
+        self._loop.call_later(seconds, self._end_if_idle, context=self._server.context)
+
+    def _end_if_idle(self) -> None:
+        left = self._used_at + self._lease_seconds - self._loop.time()
+        if self._lost:
+            return
+        if left <= 0 and not self._under_way:
+            self.drop()
+        else:
+            self._look_at_lease(left if left > 0 else self._lease_seconds)
 
     async def _wait_for_lock(self) -> bool:
         if self._lock_name not in self._server.holders:

@@ -59,7 +59,7 @@ def judge(workspace: Workspace, max_retries: int) -> Phase:
     for rows at rest only (contract 4): what breaks under way ends the operation first."""
     seen = view(workspace)
     if workspace.deleted_at is not None:
-        return Phase.DELETED if nothing_left(workspace, seen) else Phase.DELETING
+        return Phase.DELETED if _is_let_go(workspace) and nothing_left(workspace, seen) else Phase.DELETING
     if workspace.operation is Operation.NONE and (
         is_terminal(workspace.error_reason, workspace.error_count, max_retries)
         or broken_invariant(workspace, seen) is not None
@@ -71,6 +71,12 @@ def judge(workspace: Workspace, max_retries: int) -> Phase:
         return Phase.RUNNING
     may_run_on = seen.container in (Container.READY, Container.UNKNOWN)
     return Phase.RUNNING if may_run_on and workspace.phase is Phase.RUNNING else Phase.STANDBY
+
+
+def _is_let_go(workspace: Workspace) -> bool:
+    """Whether the row names no home any more. One that does, of whatever came in between, is deleted to its end: who
+    undeletes it would be promised a home that is gone."""
+    return workspace.operation is Operation.NONE and workspace.current_volume is None
 
 
 def nothing_left(workspace: Workspace, seen: View) -> bool:

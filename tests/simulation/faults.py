@@ -1,0 +1,56 @@
+"""What can go wrong, and how a case is written down so that one word brings it back."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Fault(StrEnum):
+    """What happens at a step. Each means something at any of them, so that a list of steps is a list of cases."""
+
+    CRASH = "crash"
+    """The process ends, as by kill -9: nothing of it is ever resumed. Another one starts."""
+    FREEZE = "freeze"
+    """It stands still for longer than its lease, another one starts, and then it goes on from here."""
+    ERROR = "error"
+    """A call fails; after its effect, its answer is lost. In the database the connection is gone."""
+    LIE = "lie"
+    """A listing shows the world of some time ago. What is no listing is slow: slower than the lease."""
+    HIDE = "hide"
+    """A listing leaves out a workspace that is there. What is no listing is slow."""
+    WISH = "wish"
+    """The owner changes their mind, and the next time changes it back."""
+    DEATH = "death"
+    """Containers and jobs end by themselves."""
+    DEAF = "deaf"
+    """The next hints are lost."""
+    ECHO = "echo"
+    """The next hints come twice, and late."""
+    CLOCK = "clock"
+    """The database's clock is set forward, and the next time back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """All that a history follows from. Written `OPERATION[@SEED][:STEP FAULT,...]`, without the space."""
+
+    name: str
+    seed: int = 0
+    """0: whatever is ready first runs first."""
+    faults: tuple[tuple[int, Fault], ...] | None = ()
+    """At which steps; None: as the seed has it."""
+
+    def __str__(self) -> str:
+        seed = f"@{self.seed}" if self.seed else ""
+        if self.faults is None:
+            return f"{self.name}{seed}"
+        return f"{self.name}{seed}:" + ",".join(f"{step}{fault}" for step, fault in self.faults)
+
+
+def parse(text: str) -> Case:
+    found = re.fullmatch(r"(\w+)(?:@(\d+))?(:[\w,]*)?", text)
+    if found is None:
+        raise ValueError(f"'{text}' is no case: it is written like archive:12crash or history@7")
+    faults = re.findall(r"(\d+)([a-z]+)", found[3] or "")
+    listed = tuple((int(step), Fault(fault)) for step, fault in faults)
+    return Case(found[1], int(found[2] or 0), listed if found[3] is not None else None)

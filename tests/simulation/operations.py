@@ -1,0 +1,117 @@
+"""Every operation, from an installation at rest to its end: the cases are all ways in which a few steps go wrong."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations, product
+from math import comb
+from random import Random
+from uuid import UUID
+
+from codehub.model.states import Desired
+from tests.simulation.faults import Case, Fault
+from tests.simulation.silence import forget_worlds, unforeseen
+from tests.simulation.world import World, copy_state
+
+WORKSPACE = UUID(int=0x100)
+KINDS = (Fault.CRASH, Fault.FREEZE, Fault.ERROR, Fault.LIE, Fault.WISH)
+
+
+@dataclass(frozen=True)
+class Operation:
+    way: tuple[Desired, ...]
+    """Through which wishes its beginning is reached."""
+    wish: Desired
+    other: Desired
+    """What the owner wishes instead, when they change their mind."""
+
+
+OPERATIONS = {
+    "create": Operation((), Desired.RUNNING, Desired.STANDBY),
+    "stop": Operation((Desired.RUNNING,), Desired.STANDBY, Desired.RUNNING),
+    "archive": Operation((Desired.RUNNING, Desired.STANDBY), Desired.ARCHIVED, Desired.RUNNING),
+    "restore": Operation((Desired.RUNNING, Desired.ARCHIVED), Desired.RUNNING, Desired.ARCHIVED),
+    "delete": Operation((Desired.RUNNING,), Desired.DELETED, Desired.DELETED),
+    "empty": Operation((), Desired.ARCHIVED, Desired.RUNNING),
+    "create_or_delete": Operation((), Desired.RUNNING, Desired.DELETED),
+    "empty_or_delete": Operation((), Desired.ARCHIVED, Desired.DELETED),
+    "archive_or_delete": Operation((Desired.RUNNING, Desired.STANDBY), Desired.ARCHIVED, Desired.DELETED),
+    "restore_or_delete": Operation((Desired.RUNNING, Desired.ARCHIVED), Desired.RUNNING, Desired.DELETED),
+}
+
+
+@dataclass
+class Outcome:
+    case: Case
+    failure: str | None
+    steps: int
+    fired: list[tuple[int, Fault]]
+    seconds: float
+    """Of the time in the simulation."""
+    trace: list[str] | None = None
+
+
+@cache
+def beginning(name: str) -> World:
+    """An installation at rest, with a workspace that has been used, just before the operation."""
+    world = World(None)
+    for wish in OPERATIONS[name].way:
+        following, at_rest = World(None), World(None)
+        copy_state(world, following)
+        following.run(_wish(wish))
+        assert following.failure is None, following.failure
+        copy_state(following, at_rest)
+        world = at_rest  # in which nobody runs
+    return world
+
+
+def _wish(wish: Desired) -> Callable[[World], None]:
+    def begin(world: World) -> None:
+        if WORKSPACE in world.database.rows:
+            world.wish(WORKSPACE, wish)
+        else:
+            world.create(WORKSPACE, wish)
+
+    return begin
+
+
+def run_operation(case: Case, trace: list[str] | None = None) -> Outcome:
+    operation = OPERATIONS[case.name]
+    source = beginning(case.name)
+    world = World(Random(case.seed) if case.seed else None, trace)
+    copy_state(source, world)
+    world.steps.faults = dict(case.faults or ())
+    world.mind = (WORKSPACE, operation.wish, operation.other)
+    return live(world, case, _wish(operation.wish))
+
+
+def live(world: World, case: Case, begin: Callable[[World], object]) -> Outcome:
+    forget_worlds()
+    world.run(begin)
+    failure = world.failure or (unforeseen[0] if unforeseen else None)
+    steps = world.steps
+    return Outcome(case, failure, steps.taken, steps.fired, world.loop.time(), steps.trace)
+
+
+@cache
+def steps_of(name: str) -> int:
+    """How many an operation takes when nothing goes wrong."""
+    return run_operation(Case(name)).steps
+
+
+def cases(name: str, faults: int, seed: int = 0) -> Iterator[Case]:
+    """All with so many faults at the steps that the operation takes by itself."""
+    for places in combinations(range(steps_of(name)), faults):
+        for kinds in product(KINDS, repeat=faults):
+            yield Case(name, seed, tuple(zip(places, kinds, strict=True)))
+
+
+def count(name: str, faults: int) -> int:
+    return comb(steps_of(name), faults) * int(len(KINDS) ** faults)
+
+
+def drawn(chance: Random, seed: int = 0) -> Case:
+    """One with three faults, of any operation."""
+    name = chance.choice(sorted(OPERATIONS))
+    places = sorted(chance.sample(range(steps_of(name)), 3))
+    return Case(name, seed, tuple((place, chance.choice(KINDS)) for place in places))

@@ -1,0 +1,84 @@
+"""Whatever goes wrong at the steps of an operation: the wish is reached, nothing is lost, and no contract is broken.
+
+All that can go wrong once is tried here, and some of what can go wrong together; `python -m tests.simulation` tries all
+of it. A case that fails is played again by `python -m tests.simulation.replay CASE`."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from tests.simulation.cases import run
+from tests.simulation.faults import Case, parse
+from tests.simulation.operations import OPERATIONS, cases, drawn, run_operation, steps_of
+from tests.simulation.replay import replay
+
+DRAWN = 150
+HISTORIES = 15
+
+ONCE_WRONG = {
+    "delete:22lie": "it was DELETED and named a home that was gone, which an undelete then promised",
+    "delete:17crash": "DELETED became DELETING again",
+}
+"""What the simulation has found, by the case that found it."""
+
+
+def troubles(tried: Iterator[Case]) -> list[str]:
+    outcomes = [run(each) for each in tried]
+    return [f"{each.case}: {each.failure}" for each in outcomes if each.failure is not None]
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_nothing_goes_wrong_by_itself(name: str) -> None:
+    assert run_operation(Case(name)).failure is None
+    assert steps_of(name) > 10
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_any_fault_at_any_step(name: str) -> None:
+    assert troubles(cases(name, 1)) == []
+
+
+def test_three_faults_at_any_steps() -> None:
+    chance = Random(8)
+    assert troubles(drawn(chance) for _ in range(DRAWN)) == []
+
+
+def test_long_histories_of_many() -> None:
+    assert troubles(Case("history", seed, None) for seed in range(1, HISTORIES + 1)) == []
+
+
+@pytest.mark.parametrize("case", ONCE_WRONG)
+def test_what_once_went_wrong_does_not_any_more(case: str) -> None:
+    assert run(parse(case)).failure is None
+
+
+def test_a_case_is_the_same_history_wherever_it_is_played() -> None:
+    told = {
+        subprocess.run(
+            [sys.executable, "-m", "tests.simulation.replay", "history@2"],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(told) == 1
+    assert "trouble: none" in told.pop()
+
+
+def test_a_case_is_told_step_by_step() -> None:
+    story, ended_well = replay("archive:20crash,31freeze")
+    assert ended_well
+    assert "*** crash" in story
+    assert "*** freeze" in story
+    assert "case:    archive:20crash,31freeze" in story
+
+
+def test_a_case_is_read_as_it_is_written() -> None:
+    for text in ("archive:12crash,19freeze", "history@7", "delete@3:", "create:"):
+        assert str(parse(text)) == text
