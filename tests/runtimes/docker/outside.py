@@ -53,7 +53,25 @@ def address_of(instance: Instance) -> str:
 
 @asynccontextmanager
 async def outside_world() -> AsyncIterator[tuple[str, int]]:
-    """A network namespace behind the host with a web server in it: its address and port. In 198.18.0.0/15, which
+    """A network behind the host with a web server in it: its address and port."""
+    async with _namespace(SERVER) as (_, address):
+        yield address, PORT
+
+
+@asynccontextmanager
+async def far_away(server: str) -> AsyncIterator[str]:
+    """The same a hop farther, in no network that the host stands in: an address of the internet that nobody has any
+    more (RFC 7526), and whose only route is this one."""
+    far = f"192.88.99.{1 + secrets.randbelow(254)}"
+    async with _namespace(server) as (name, address):
+        await ip("-n", name, "addr", "add", f"{far}/32", "dev", "lo")
+        await ip("route", "add", f"{far}/32", "via", address)
+        yield far
+
+
+@asynccontextmanager
+async def _namespace(server: str) -> AsyncIterator[tuple[str, str]]:
+    """A network namespace behind the host that runs this program: its name and its address. In 198.18.0.0/15, which
     nobody uses; where in it is left to chance, for tests side by side."""
     name = f"cht{secrets.token_hex(4)}"
     part = f"198.18.{secrets.randbelow(256)}"
@@ -64,17 +82,17 @@ async def outside_world() -> AsyncIterator[tuple[str, int]]:
     await ip("link", "set", here, "up")
     await ip("-n", name, "addr", "add", f"{part}.2/30", "dev", there)
     await ip("-n", name, "link", "set", there, "up")
-    server = await asyncio.create_subprocess_exec(
-        "ip", "netns", "exec", name, sys.executable, "-c", SERVER, stdout=asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        "ip", "netns", "exec", name, sys.executable, "-c", server, stdout=asyncio.subprocess.PIPE
     )
     try:
-        assert server.stdout is not None
+        assert process.stdout is not None
         async with asyncio.timeout(10):
-            assert await server.stdout.readline() == b"listening\n"
-        yield f"{part}.2", PORT
+            assert await process.stdout.readline() == b"listening\n"
+        yield name, f"{part}.2"
     finally:
-        server.kill()
-        await server.wait()
+        process.kill()
+        await process.wait()
         await ip("netns", "del", name)  # and with it both ends of the pair
 
 
