@@ -5,11 +5,13 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from playwright.async_api import Browser
 
+from codehub.model.accounts import Scope
 from tests.browser.eyes import Eyes
 from tests.faults.real_house import database_of_its_own
 from tests.folders import short_folder
 from tests.front_door.chromium import chromium
 from tests.front_door.house import House, Person, house
+from tests.web.api.people import PASSWORD
 
 
 @pytest.fixture(scope="session")
@@ -27,6 +29,15 @@ def codehub(postgres_url: str, migrated_template: str, redis_url: str) -> Iterat
 async def eve(codehub: House) -> Person:
     """Somebody to whom anything may happen."""
     return await codehub.person(max_running=3)
+
+
+@pytest.fixture
+async def boss(codehub: House) -> Person:
+    """An administrator."""
+    async with codehub.people() as everybody:
+        user = await everybody.administrator(password=PASSWORD)
+        token = await everybody.token(user, Scope.ADMIN)
+    return Person(codehub, user, token.id, token.value)
 
 
 @pytest.fixture

@@ -89,7 +89,7 @@ def _written(number: float | None, unit: int) -> str:
 @router.get("")
 async def show_templates(request: Request) -> Response:
     caller = await administrator(request)
-    return page(request, caller, "templates", templates=await all_templates(parts_of(request).reads))
+    return page(request, caller, "templates", templates=await all_templates(parts_of(request).reads), gib=GIB)
 
 
 @router.get("/new")
