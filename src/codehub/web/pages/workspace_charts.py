@@ -80,7 +80,7 @@ def _chart(
 
     return Chart(
         name=name,
-        lines=[" ".join(f"{left(at)},{down(number)}" for at, number in run) for run in _runs(points, gap)],
+        lines=[_line([(left(at), down(number)) for at, number in run]) for run in _runs(points, gap)],
         columns=list(_columns([(at, left(at), number) for at, number in points], told, worded)),
         now=worded(points[-1][1]),
         highest=worded(highest),
@@ -90,7 +90,7 @@ def _chart(
 
 
 def _runs(points: Sequence[tuple[datetime, float]], gap: timedelta) -> Iterator[list[tuple[datetime, float]]]:
-    """Cut where it did not run. A single point is drawn as a short line."""
+    """Cut where it did not run."""
     run = [points[0]]
     for point in points[1:]:
         if point[0] - run[-1][0] > gap:
@@ -98,6 +98,12 @@ def _runs(points: Sequence[tuple[datetime, float]], gap: timedelta) -> Iterator[
             run = []
         run.append(point)
     yield run
+
+
+def _line(points: Sequence[tuple[float, float]]) -> str:
+    """A single point is a short line: nothing would be drawn of it otherwise."""
+    drawn = points if len(points) > 1 else [(points[0][0] - 2, points[0][1]), *points]
+    return " ".join(f"{left},{down}" for left, down in drawn)
 
 
 def _columns(

@@ -43,6 +43,7 @@ function watch(log) {
       log.replaceChildren();
       tell();
       if (answer.ok && answer.body) await take(answer.body.pipeThrough(new TextDecoderStream()).getReader());
+      else await answer.text(); // what nobody reads keeps a connection, of which a browser has six
     } catch {
       // cut off, by us or by the network: what follows is asked for again
     }
