@@ -7,17 +7,18 @@ Minutes long, so it takes part in campaigns only; `-s` shows when each workspace
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
 import pytest
-from playwright.async_api import Browser, BrowserContext, expect
+from playwright.async_api import BrowserContext, expect
 
 from codehub.images.tools import CODE_SERVER
-from tests.front_door.chromium import chromium, needs_chromium
+from tests.front_door.chromium import needs_chromium, open_in_background, window
 from tests.front_door.house import Person
-from tests.ide.browser import PATIENCE_SECONDS, new_visitor
+from tests.ide.browser import PATIENCE_SECONDS
 from tests.ide.house import IdeHouse, ide_house, in_campaigns, require_image
 from tests.ide.vscode import VsCode
 
@@ -32,8 +33,6 @@ LAST_SEEN = """
     SELECT coalesce(last_activity, 'nothing') || ' ' || to_char(last_access_at, 'HH24:MI:SS')
     FROM workspaces WHERE id = $1
 """
-HIDDEN = "Object.defineProperty(document, 'visibilityState', { get: () => window.isSeen ? 'visible' : 'hidden' })"
-SEEN = "window.isSeen = true; document.dispatchEvent(new Event('visibilitychange'))"
 
 
 @pytest.fixture(scope="module")
@@ -47,18 +46,18 @@ def drowsy(postgres_url: str, migrated_template: str, redis_url: str) -> Iterato
 
 @dataclass
 class Desk:
-    """Somebody with a workspace and a browser of their own."""
+    """A workspace and a browser window of its own, in which one tab is seen and all others are hidden."""
 
     house: IdeHouse
     person: Person
     workspace_id: UUID
-    context: BrowserContext
+    tabs: BrowserContext
     name: str
     began: float = 0
     """When something was left alone."""
 
     async def window(self) -> VsCode:
-        code = VsCode(await self.context.new_page())
+        code = VsCode(await self.tabs.new_page())
         await code.open(self.person, self.house.address(self.workspace_id))
         return code
 
@@ -96,17 +95,20 @@ class Desk:
             await asyncio.sleep(1)
 
 
-async def sit_down(house: IdeHouse, person: Person, name: str, browser: Browser) -> Desk:
+@asynccontextmanager
+async def sit_down(house: IdeHouse, person: Person, name: str) -> AsyncIterator[Desk]:
     workspace_id = await person.workspace(name)
     home = house.home(workspace_id)
     await home.run("printf 'const garden = { apples: 1 };\\n' > garden.js; printf '# Garden\\n' > notes.md")
-    return Desk(house, person, workspace_id, await new_visitor(browser), name)
+    async with window() as tabs:
+        tabs.set_default_timeout(PATIENCE_SECONDS * 1000)
+        yield Desk(house, person, workspace_id, tabs, name)
 
 
 async def work_and_leave(desk: Desk) -> None:
     """Two windows have used the folder; in the one that is left, a file was saved and another one was not."""
-    for window in [await desk.window(), await desk.window()]:
-        await window.page.close()
+    for earlier in [await desk.window(), await desk.window()]:
+        await earlier.page.close()
     code = await desk.window()
     await code.open_file("garden.js")
     await code.type_at_the_end("// plums")
@@ -123,16 +125,16 @@ async def sleep_and_wake(desk: Desk) -> None:
     await desk.until_asleep()
     await desk.stays("STANDBY idle", WATCHED_SECONDS)
     desk.say("its tab has not woken it")
-    for page in desk.context.pages:
-        await page.close()
-    page = VsCode(await desk.context.new_page()).page
-    await page.add_init_script(HIDDEN)
-    await page.goto(desk.house.address(desk.workspace_id))
+    seen = await desk.tabs.new_page()
+    for page in desk.tabs.pages:
+        if page is not seen:
+            await page.close()
+    page = await open_in_background(desk.tabs, desk.house.address(desk.workspace_id))
     await page.wait_for_selector("#waking")
     await desk.stays("STANDBY idle", WATCHED_SECONDS)
     desk.say("a tab in the background has not woken it")
     began = time.monotonic()
-    await page.evaluate(SEEN)
+    await page.bring_to_front()
     await page.wait_for_selector(".explorer-viewlet")
     for name in ("garden.js", "notes.md"):
         await expect(page.locator(".tab", has_text=name)).to_be_visible()
@@ -146,9 +148,9 @@ async def test_an_idle_tab_lets_its_workspace_sleep_and_wakes_it_when_it_is_look
     drowsy: IdeHouse, turn: int
 ) -> None:
     person = await drowsy.person()
-    async with chromium() as browser, asyncio.TaskGroup() as group:
+    async with AsyncExitStack() as desks, asyncio.TaskGroup() as group:
         for number in range(SIDE_BY_SIDE):
-            desk = await sit_down(drowsy, person, f"idle-{turn}-{number}", browser)
+            desk = await desks.enter_async_context(sit_down(drowsy, person, f"idle-{turn}-{number}"))
             await work_and_leave(desk)
             group.create_task(sleep_and_wake(desk))
 
@@ -199,7 +201,7 @@ WORK = {
 
 async def test_whoever_works_stays_awake(drowsy: IdeHouse) -> None:
     person = await drowsy.person()
-    async with chromium() as browser, asyncio.TaskGroup() as group:
+    async with AsyncExitStack() as desks, asyncio.TaskGroup() as group:
         for name, work in WORK.items():
-            desk = await sit_down(drowsy, person, name, browser)
+            desk = await desks.enter_async_context(sit_down(drowsy, person, name))
             group.create_task(work(desk, await desk.window()))

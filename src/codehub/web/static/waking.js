@@ -8,6 +8,9 @@ const bar = document.getElementById("progress");
 const desk = page.dataset.desk;
 // Where it should run but does not answer, the database is ahead of what can be seen: to hurry would only flicker.
 const PAUSE = page.dataset.unreachable === "yes" ? 1500 : 0;
+// How soon codehub is asked again where it, or a proxy before it, could not answer. Not by loading this page again: it
+// would be an error then, and nothing on that asks again.
+const AWAY = 2000;
 
 let isWoken = page.dataset.asleep === "no";
 document.getElementById("wake").hidden = true;
@@ -20,12 +23,12 @@ function again(milliseconds) {
 async function wake() {
   if (isWoken || document.visibilityState !== "visible") return;
   isWoken = true;
-  try {
-    const answer = await fetch(`${desk}/wake`, { method: "POST", headers: { Accept: "application/json" } });
-    if (!answer.ok) again(answer.status === 429 || answer.status === 409 ? 0 : 2000);
-  } catch {
+  const answer = await fetch(`${desk}/wake`, { method: "POST", headers: { Accept: "application/json" } }).catch(() => null);
+  if (answer === null || answer.status >= 500) {
     isWoken = false;
-    setTimeout(wake, 2000);
+    setTimeout(wake, AWAY);
+  } else if (!answer.ok) {
+    again(answer.status === 429 || answer.status === 409 ? 0 : AWAY);
   }
 }
 
@@ -50,6 +53,9 @@ function follow() {
     } else {
       show(state);
     }
+  });
+  events.addEventListener("error", () => {
+    if (events.readyState === EventSource.CLOSED) setTimeout(follow, AWAY);
   });
 }
 
