@@ -87,9 +87,9 @@ def imports(modules: set[str]) -> Callable[[str], list[int]]:
     def finds(source: str) -> list[int]:
         found = []
         for node in ast.walk(ast.parse(source)):
-            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            found += [node.lineno for name in names if name.partition(".")[0] in modules]
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = [each.name for each in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+                found += [node.lineno for name in names if name.partition(".")[0] in modules]
         return found
 
     return finds

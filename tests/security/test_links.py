@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from codehub.runtimes import trees
+from codehub.runtimes.errors import RuntimeFault
 
 ROUNDS = 12
 PRECIOUS = 40
@@ -55,7 +56,7 @@ async def test_a_link_that_is_put_there_meanwhile_is_not_followed(tmp_path: Path
         with swapping(home / "deep" / "place", outside):
             assert await trees.size(home) < MIB
             await asyncio.gather(*(trees.size(home) for _ in range(2)))
-            with suppress(trees.RuntimeFault):  # a folder that is filled while it is emptied
+            with suppress(RuntimeFault):  # a folder that is filled while it is emptied
                 await trees.remove([home])
         await trees.remove([home])
         assert not home.exists()

@@ -6,7 +6,7 @@ import shlex
 import uuid
 from collections.abc import AsyncIterator
 
-import psutil
+import psutil  # type: ignore[import-untyped]
 import pytest
 
 from codehub.runtimes.docker.runtime import DockerRuntime

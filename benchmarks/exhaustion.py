@@ -1,0 +1,95 @@
+"""What neighbours notice of a workspace that exhausts all it can: the time of small answers of one workspace, without and
+with an attack in another one, in slices of one second in turn. On a real engine; as root, so that homes have a size.
+
+Run it on a quiet machine: python -m benchmarks.exhaustion [--slices 15]"""
+
+import asyncio
+import shlex
+import tempfile
+import time
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from statistics import median
+
+import aiohttp
+from benchmarks.stage import Figure, arguments, percentile, progress, run
+from tests.runtimes.docker.inside import House
+from tests.runtimes.docker.tidy import clear
+from tests.runtimes.docker.tool_image import HOST
+from tests.security import attacks
+from tests.security.python_image import python_image
+
+from codehub.runtimes.docker.commands import run as command
+from codehub.runtimes.docker.runtime import DockerRuntime
+from codehub.runtimes.protocols import Instance
+
+HOME_BYTES = 64 * 1024**2
+SLICE_SECONDS = 1.0
+AT_MOST = 2.0
+
+
+@asynccontextmanager
+async def houses(image: str) -> AsyncIterator[House]:
+    installation = f"bench-{uuid.uuid4().hex[:12]}"
+    with tempfile.TemporaryDirectory() as folder:
+        homes = Path(folder)
+        runtime = DockerRuntime(installation, HOST, homes_folder=homes)
+        try:
+            yield House(runtime, image, installation)
+        finally:
+            await runtime.close()
+            await clear(installation, homes_folder=homes)
+            for point in filter(Path.is_mount, (homes / installation).iterdir()):
+                await command("umount", str(point))
+
+
+async def answers(client: aiohttp.ClientSession, url: str) -> list[float]:
+    """Seconds of each answer in a slice, one after the other."""
+    taken = []
+    ends = time.perf_counter() + SLICE_SECONDS
+    while (begun := time.perf_counter()) < ends:
+        async with client.get(url, raise_for_status=True) as answer:
+            await answer.read()
+        taken.append(time.perf_counter() - begun)
+    return taken
+
+
+@asynccontextmanager
+async def under(house: House, attacker: Instance, attack: str) -> AsyncIterator[None]:
+    program = Path(attacks.__file__).read_text()
+    words = ["/usr/bin/python3", "-I", "-c", program, attack, str(2 * SLICE_SECONDS)]
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(house.run(attacker, shlex.join(words)))
+        await asyncio.sleep(SLICE_SECONDS / 2)  # until it has begun
+        yield
+        await running
+
+
+async def measure(slices: int) -> list[Figure]:
+    figures = []
+    with python_image() as image:
+        async with houses(image) as house, aiohttp.ClientSession() as client:
+            neighbour = await house.workspace(house.home(HOME_BYTES))
+            assert neighbour.endpoint is not None
+            url = f"http://{neighbour.endpoint.address}:{neighbour.endpoint.port}/starts"
+            for attack in attacks.ATTACKS:
+                attacker = await house.workspace(house.home(HOME_BYTES))
+                alone, beside = [], []
+                for _ in range(slices):
+                    alone.append(percentile(await answers(client, url), 0.99))
+                    async with under(house, attacker, attack):
+                        beside.append(percentile(await answers(client, url), 0.99))
+                await house.runtime.instances.stop(attacker.id, 0)
+                progress(
+                    f"{attack:<10} p99 {median(alone) * 1e3:.2f} ms alone, {median(beside) * 1e3:.2f} ms beside it"
+                )
+                figures.append(
+                    Figure(f"{attack}: p99 beside, times alone", median(beside) / median(alone), "x", AT_MOST)
+                )
+    return figures
+
+
+if __name__ == "__main__":
+    run(measure(arguments(__doc__, slices=15).slices))
