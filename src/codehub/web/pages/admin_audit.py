@@ -8,9 +8,8 @@ from starlette.responses import Response
 
 from codehub.web.api.admin_audit import list_audit_entries
 from codehub.web.api.schemas.audit import AuditFilter
-from codehub.web.pages.administration import administrator, page
+from codehub.web.pages.administration import administrator, cursor_in, page, text_in
 from codehub.web.pages.reading import reading
-from codehub.web.pages.sought import LONGEST
 from codehub.web.pages.telling import Telling
 
 router = APIRouter(prefix="/admin/audit", include_in_schema=False)
@@ -26,13 +25,13 @@ async def show_audit(request: Request) -> Response:
     """Days are the reader's own, both included. A day that is none is left out."""
     caller, query = await administrator(request), request.query_params
     telling = reading(request, caller.locale).telling
-    said = {name: "".join(filter(str.isprintable, query.get(name, "")))[:LONGEST].strip() for name in FIELDS}
+    said = {name: text_in(query, name) for name in FIELDS}
     narrowed = AuditFilter(
         actor=said["actor"],
         action=said["action"],
         since=_day(said["since"], telling),
         until=_day(said["until"], telling, later=1),
-        cursor=query.get("cursor") or None,
+        cursor=cursor_in(query),
         limit=LISTED,
     )
     found = await list_audit_entries(request, caller, narrowed)

@@ -12,7 +12,8 @@ from starlette.datastructures import QueryParams
 
 from codehub.model.states import ErrorReason, Operation, Phase
 from codehub.store.listing import Order, Wanted
-from codehub.web.pages.sought import LONGEST, MOST_PAGES, PER_PAGE
+from codehub.web.pages.administration import text_in
+from codehub.web.pages.sought import MOST_PAGES, PER_PAGE
 
 ADDRESS = "/admin/workspaces"
 PHASES = (Phase.RUNNING, Phase.STANDBY, Phase.ARCHIVED, Phase.PENDING, Phase.ERROR)
@@ -59,7 +60,7 @@ _TEXTS = ("q", "owner", "template")
 
 
 def sought_of_all(query: QueryParams) -> SoughtOfAll:
-    texts = {name: "".join(filter(str.isprintable, query.get(name, "")))[:LONGEST].strip() for name in _TEXTS}
+    texts = {name: text_in(query, name) for name in _TEXTS}
     words = {name: query.get(name, "") for name, known in _WORDS.items() if query.get(name, "") in known}
     page = query.get("page", "")
     return SoughtOfAll(

@@ -13,7 +13,7 @@ from codehub.model.accounts import Caller, Role
 from codehub.store import listing
 from codehub.web.api import admin_users as api
 from codehub.web.api.schemas.users import NewUser, ResetPassword, User, UserChanges, UserFilter
-from codehub.web.pages.administration import Sent, administrator, back, page, refused, sent_by, why
+from codehub.web.pages.administration import Sent, administrator, back, cursor_in, page, refused, sent_by, text_in, why
 from codehub.web.pages.cards import cards
 from codehub.web.pages.numbers import scaled
 from codehub.web.pages.reading import Message, reading
@@ -53,10 +53,10 @@ async def show_users(request: Request) -> Response:
     caller, query = await administrator(request), request.query_params
     state, role = query.get("state", ""), query.get("role", "")
     narrowed = UserFilter(
-        q="".join(filter(str.isprintable, query.get("q", "")))[:100].strip(),
+        q=text_in(query, "q"),
         role=Role(role) if role in set(Role) else None,
         disabled=STATES.get(state),
-        cursor=query.get("cursor") or None,
+        cursor=cursor_in(query),
         limit=LISTED,
     )
     found = await api.list_users(request, caller, narrowed)

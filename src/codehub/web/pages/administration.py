@@ -2,11 +2,13 @@
 
 They do what the API does, by the same functions; whether somebody may is asked here, where the API asks it by type."""
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import Form, Request
 from pydantic import ValidationError
+from starlette.datastructures import QueryParams
 from starlette.responses import RedirectResponse, Response
 
 from codehub.model.accounts import Caller
@@ -14,12 +16,15 @@ from codehub.web.pages.actions import told
 from codehub.web.pages.reading import Message, is_fetched, person, reading
 from codehub.web.pages.refusing import said
 from codehub.web.pages.render import form_page
+from codehub.web.pages.sought import LONGEST
 from codehub.web.parts import parts_of
 from codehub.web.problems import Plain, Refused, ScopeMissing
 
 TABS = ("overview", "users", "workspaces", "coordinators", "collector", "templates", "audit")
 REFRESH_SECONDS = 5
 """How often what others change is told anew: the stream of a browser tells only of its own reader's workspaces."""
+
+_CURSOR = re.compile("[A-Za-z0-9_-]{1,200}")
 
 Sent = Annotated[str, Form(alias="csrf_token")]
 Text = Annotated[str, Form(max_length=1000)]
@@ -60,6 +65,17 @@ def page(
         refresh_seconds=REFRESH_SECONDS,
         **values,
     )
+
+
+def text_in(query: QueryParams, name: str) -> str:
+    """What an address says under this name, as somebody could have written it."""
+    return "".join(filter(str.isprintable, query.get(name, "")))[:LONGEST].strip()
+
+
+def cursor_in(query: QueryParams) -> str | None:
+    """Where a list goes on. One that no list could have given is left out, and the list begins at its beginning."""
+    cursor = query.get("cursor", "")
+    return cursor if _CURSOR.fullmatch(cursor) else None
 
 
 def back(request: Request, caller: Caller, address: str, messages: Sequence[Message]) -> Response:
