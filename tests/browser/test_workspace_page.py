@@ -67,6 +67,9 @@ async def test_its_log_arrives_as_it_is_printed_and_is_searched(eyes: Eyes, eve:
     async with page.expect_download() as file:
         await section(page, "Log").get_by_role("link", name="Download").click()
     assert "another-apple\n" in (await (await file.value).path()).read_text()
+    without_script = (await visitor.open(f"{visitor.home}/workspaces/{garden}?find=APPLE")).text
+    assert "another-<mark>apple</mark>" in without_script
+    assert "<div>listening</div>" not in without_script
 
 
 async def test_an_archive_is_kept_downloaded_forked_and_restored(eyes: Eyes, eve: Person) -> None:

@@ -1,21 +1,33 @@
 """The page of one workspace in a browser without JavaScript: all of it is there, and everything can be done."""
 
 import re
+from collections.abc import Callable
 from html import unescape
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import httpx
 import pytest
+from fastapi import FastAPI
 
+from codehub import clock
 from codehub.model.accounts import Role
 from codehub.model.states import Phase
+from codehub.model.usage import Sample
+from codehub.settings import Settings
 from codehub.web.pages.workspace_timeline import MOST_EVENTS
+from codehub.web.parts import Parts
 from tests.web.api.people import People, User
 from tests.web.api.shelf import Shelf
 from tests.web.api.workspaces import Owner
 
 PERSON = {"Accept": "text/html"}
+
+
+@pytest.fixture
+def settings(tmp_path: Path, redis_prefix: Callable[[], str]) -> Settings:
+    return Settings.load({"CODEHUB_DATA_DIR": str(tmp_path), "REDIS_CHANNEL_USAGE_PREFIX": redis_prefix()}, tmp_path)
 
 
 @pytest.fixture
@@ -210,3 +222,14 @@ async def test_nothing_that_runs_means_no_log_and_a_sentence_instead(browser: ht
     page = await browser.get(address(made))
     assert "nothing is kept of what has ended" in page.text
     assert (await browser.get(address(made, "/log.txt"))).status_code == 409
+
+
+async def test_what_it_used_is_drawn_and_said(browser: httpx.AsyncClient, ada: Owner, app: FastAPI) -> None:
+    made = await ada.create("garden")
+    parts: Parts = app.state.parts
+    await parts.usage.write(UUID(made["id"]), Sample(clock.now(), 0.5, 2.0, 10**9, 2 * 10**9, 3, 5000))
+    for path in (address(made), f"/fragments{address(made)}/usage"):
+        page = (await browser.get(path)).text
+        assert "now 1.0 GB · at most 1.0 GB within the hour · limit 2.0 GB" in page
+        assert "now 0.50 · at most 0.50 within the hour" in page
+        assert page.count("<polyline") == 3
