@@ -8,12 +8,12 @@ from operator import attrgetter
 from uuid import UUID
 
 from codehub.decide.orphans import CollectPolicy, Generation, named_archives
-from codehub.job.marker import MARKER_SUFFIX
+from codehub.job.marker import MARKER_SUFFIX, parse_marker
 from codehub.model.states import LEVEL, Desired, Operation, Phase
 from codehub.model.workspace import Workspace
 from codehub.runtimes.protocols import InstanceSpec
 from tests.simulation.loop import PROCESS, Process, State
-from tests.simulation.object_store import unpack
+from tests.simulation.object_store import totals_of, unpack
 from tests.simulation.replica import LEASE_SECONDS, POLICY, Place, Replica
 
 API = frozenset({"desired_state", "deleted_at", "last_access_at", "request", "name", "template_id"})
@@ -48,7 +48,6 @@ class Contracts:
     wished: dict[UUID, Desired] = field(default_factory=dict)
     """The last wish that the API has answered."""
     broken: list[str] = field(default_factory=list)
-    destroyed_by: str = ""
     collect: CollectPolicy | None = None
     """As the collector has it, where there is one."""
 
@@ -61,6 +60,7 @@ class Contracts:
             return
         if writer == "coordinator:ttl":
             self.wished[after.id] = after.desired_state
+        self._tell(contract_11_a_deposed_leader_writes_nothing(self.place, writer))
         self._tell(contract_3_one_writer_per_column(before, after, writer))
         self._tell(contract_4_one_operation_at_a_time(before, after))
         self._tell(contract_5_ordered_steps(before, after))
@@ -127,7 +127,8 @@ STEPS_OF_THE_LADDER = {
 
 def contract_5_ordered_steps(before: Workspace, after: Workspace) -> Iterator[str]:
     moved = (before.phase, after.phase)
-    if before.phase is Phase.DELETED and after.phase is not Phase.DELETED and after.deleted_at is not None:
+    appeared = after.conditions.container is not None and after.conditions.container.subject is not None
+    if before.phase is Phase.DELETED and after.phase is not Phase.DELETED and not appeared:
         yield f"contract 5: a deleted workspace became {after.phase}"
     on_the_ladder = before.phase in LEVEL and after.phase in LEVEL and before.phase is not after.phase
     if on_the_ladder and moved not in STEPS_OF_THE_LADDER:
@@ -143,7 +144,8 @@ def contract_7_the_marker_is_last(key: str, data: bytes, place: Place) -> Iterat
     objects = place.store.objects
     if key.endswith(MARKER_SUFFIX) and key.removesuffix(MARKER_SUFFIX) not in objects:
         yield f"contract 7: a marker is written before its archive: {key}"
-    if key + MARKER_SUFFIX in objects and objects.get(key) != data:
+    marker = objects.get(key + MARKER_SUFFIX)
+    if marker is not None and parse_marker(marker).totals != totals_of(data):
         yield f"contract 7: a finished archive gets another content: {key}"
 
 
@@ -212,6 +214,23 @@ def contract_9_nothing_named_is_collected(key: str, place: Place, policy: Collec
         yield f"contract 9: collected without its grace: {archive}"
 
 
+def contract_9_rubbish_goes(place: Place, policy: CollectPolicy, now: datetime) -> Iterator[str]:
+    """What nothing points to is gone in the end: archives by the collector's rule, volumes but for those of rows."""
+    rows = place.database.rows.values()
+    kept = {row.current_volume for row in rows}
+    for name in place.engine.homes:
+        if name not in kept:
+            yield f"contract 9: the volume {name} is left"
+    generations = [
+        Generation(each, known.workspace_id, known.made_at, kept=False)
+        for each, known in place.database.archives.items()
+    ]
+    named = named_archives(rows, generations, policy, now)
+    for key in place.store.objects:
+        if key.count("/") == 2 and key.startswith("0") and key.removesuffix(MARKER_SUFFIX) not in named:
+            yield f"contract 9: {key} is left"
+
+
 def contract_10_retries_end(row: Workspace) -> Iterator[str]:
     if row.deleted_at is None and row.op_attempt > POLICY.max_retries:
         yield f"contract 10: attempt {row.op_attempt} of {row.operation}"
@@ -236,6 +255,11 @@ def contract_11_one_leader_fenced(
         may_act = term is not None and not term.is_lost and now < term._deadline
         if other is not own and may_act and other.process.state is not State.DEAD and len(terms) == 1:
             yield f"contract 11: {what} while {other.process.name} may still act for {LEASE_SECONDS} s"
+
+
+def contract_11_a_deposed_leader_writes_nothing(place: Place, writer: str | None) -> Iterator[str]:
+    if writer is not None and place.server.holders.get(writer) is not place.database.seat:
+        yield f"contract 11: {writer} wrote without its lock"
 
 
 def contract_12_no_wish_is_lost(row: Workspace, wished: dict[UUID, Desired]) -> Iterator[str]:

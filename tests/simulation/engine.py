@@ -94,9 +94,10 @@ class SimulatedJob(JobProcess):
         return self._done(pack(self._taken))
 
     def _compare(self) -> ExitCode:
-        data = self._disk.store.whole(self.spec.order.key)
+        store, key = self._disk.store, self.spec.order.key
+        data = store.whole(key)
         if data is None:
-            return ExitCode.MISSING
+            return ExitCode.CORRUPT if key in store.objects else ExitCode.MISSING
         return self._done(data) if totals_of(data) == self.spec.order.expected else ExitCode.CORRUPT
 
     def _unpack(self) -> ExitCode:

@@ -22,6 +22,8 @@ class Fault(StrEnum):
     """The owner changes their mind, and the next time changes it back."""
     DEATH = "death"
     """Containers and jobs end by themselves."""
+    ROT = "rot"
+    """What the store was sent and nobody has read back yet is something else by now."""
     DEAF = "deaf"
     """The next hints are lost."""
     ECHO = "echo"

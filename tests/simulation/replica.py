@@ -56,6 +56,8 @@ class WatchedDatabase(MemoryDatabase):
         self._watcher = watcher
         self.writer: str | None = None
         """The coordinator whose transaction it is; None: the API."""
+        self.seat: MemorySeat | None = None
+        """Over whose connection."""
         self.changes = 0
         self.counter = 0
         self.marks: dict[UUID, int] = {}
@@ -86,7 +88,7 @@ class SimulatedSeat(MemorySeat):
 
     def _begun(self) -> MemoryDatabase:
         database = self._database
-        self._before, database.writer = database.changes, self._lock_name
+        self._before, database.writer, database.seat = database.changes, self._lock_name, self
         return database
 
     async def _committed(self) -> None:

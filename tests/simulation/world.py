@@ -12,7 +12,13 @@ from codehub.model.states import Desired, ImageState, Phase
 from codehub.model.templates import Template
 from codehub.model.workspace import Request, RequestKind, Workspace
 from codehub.runtimes.memory_engine import Container
-from tests.simulation.contracts import Contracts, contract_1_reality, contract_2_level_triggered
+from tests.simulation.collecting import POLICY, collector
+from tests.simulation.contracts import (
+    Contracts,
+    contract_1_reality,
+    contract_2_level_triggered,
+    contract_9_rubbish_goes,
+)
 from tests.simulation.engine import SimulatedDisk, SimulatedEngine
 from tests.simulation.faults import Fault
 from tests.simulation.loop import Process, State, Stuck, VirtualLoop
@@ -40,6 +46,7 @@ class World:
         self.contracts = Contracts(loop.stop)
         self.skew = timedelta(0)
         self._readings = 0
+        self._ahead = False
         self.steps = Steps(loop, trace=steps_trace)
         database = WatchedDatabase(self.now, self.contracts)
         database.templates[TEMPLATE.id] = TEMPLATE
@@ -54,6 +61,11 @@ class World:
         self.failure: str | None = None
         self.recovers = False
         """Whether owners ask to recover what is in ERROR, once nothing goes wrong any more."""
+
+    def collect(self) -> None:
+        """Let there be a collector, too."""
+        self.place.more = (collector,)
+        self.contracts.collect = POLICY
 
     @property
     def database(self) -> WatchedDatabase:
@@ -148,8 +160,15 @@ class World:
         for job in self.place.engine.disk.jobs.values():
             job.end()
 
+    def let_rot(self) -> None:
+        objects = self.place.store.objects
+        for key in objects:
+            if key.endswith(".zst") and key not in self.database.archives:
+                objects[key] = b"rotten"
+
     def set_clock(self) -> None:
-        self.skew = CLOCK_SET - self.skew
+        self.skew += -CLOCK_SET if self._ahead else CLOCK_SET
+        self._ahead = not self._ahead
 
     def disturb_hints(self, fault: Fault) -> None:
         self.place.bus.disturbed = [fault] * 4
@@ -204,6 +223,8 @@ class World:
             yield from contract_1_reality(row, self.place, self.contracts.acknowledged.get(row.id, 0))
             if not is_settled(row):
                 yield "contract 2: something is still to be decided"
+        if self.contracts.collect is not None:
+            yield from contract_9_rubbish_goes(self.place, self.contracts.collect, self.now())
 
 
 def copy_state(source: World, target: World) -> None:
@@ -213,6 +234,7 @@ def copy_state(source: World, target: World) -> None:
     new.database.rows.update(old.database.rows)
     new.database.touched.update(old.database.touched)
     new.database.archives.update(old.database.archives)
+    new.database.orphans.update(old.database.orphans)
     new.database.listings.update(old.database.listings)
     new.database.marks.update(old.database.marks)
     new.database.counter = old.database.counter

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -95,7 +96,7 @@ class ArchiveActs:
         """The archive of a workspace that never had a home."""
         key = _own_key(workspace)
         self.leadership.check()
-        made = await upload_empty(self.store, key, str(workspace.id), version(DISTRIBUTION), self.now())
+        made = await upload_empty(self.store, key, str(workspace.id), _version(), self.now())
         return _new_archive(key, made)
 
     async def _declared(self, key: str, known: NewArchive | None) -> Totals:
@@ -133,7 +134,7 @@ class ArchiveActs:
             kind=kind,
             key=key,
             workspace_id=key.partition("/")[0],  # a fork's archive is that of the workspace it was made from
-            codehub_version=version(DISTRIBUTION),
+            codehub_version=_version(),
             home=HERE,
             place=await self.store.lend(key, loan),
             level=self.terms.level,
@@ -143,6 +144,12 @@ class ArchiveActs:
         )
         name, epoch = job_name(workspace, kind), self.leadership.term.epoch
         return JobSpec(name, workspace.id, _op_id(workspace), epoch, volume, order)
+
+
+@cache
+def _version() -> str:
+    """Looked for on the disk, so only once."""
+    return version(DISTRIBUTION)
 
 
 def _op_id(workspace: Workspace) -> UUID:
