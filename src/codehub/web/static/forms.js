@@ -7,12 +7,20 @@ import { failed, toast } from "./toasts.js";
 
 document.addEventListener("submit", (event) => {
   const form = /** @type {HTMLFormElement} */ (event.target);
-  if (!("send" in form.dataset)) return;
+  if (!("send" in form.dataset) || hasItsOwnPage(form)) return;
   event.preventDefault();
   const submitter = /** @type {HTMLElement | null} */ (event.submitter);
   if (form.dataset.undoSeconds) later(form, submitter);
   else now(form, submitter);
 });
+
+/**
+ * Such a one is sent as any other: what comes back is the page that follows, or the same one with what is wrong.
+ * @param {HTMLFormElement} form
+ */
+function hasItsOwnPage(form) {
+  return form.closest("[data-dialog-content]") && !isIn(form) && !form.dataset.undoSeconds;
+}
 
 /**
  * @param {HTMLFormElement} form
