@@ -98,6 +98,16 @@ async def test_the_last_administrator_stays_one(browser: httpx.AsyncClient, root
         assert "This is the last administrator." in (await browser.get(f"/admin/users/{root.id}")).text
 
 
+async def test_what_cannot_be_undone_is_asked_first(browser: httpx.AsyncClient, people: People) -> None:
+    gone = await people.user("gone")
+    for what, asked in (("disabled", "Disable gone?"), ("delete", "Delete the account gone?")):
+        page = await browser.get(f"/admin/users/{gone.id}/{what}")
+        assert f'<h1 id="dialog-title">{asked}</h1>' in page.text
+        fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="(\w+)">', page.text))
+        assert (await browser.post(f"/admin/users/{gone.id}/{what}", data=fields)).status_code == 303
+    assert (await browser.get(f"/admin/users/{gone.id}")).status_code == 404
+
+
 async def test_an_account_gets_a_new_password_is_logged_out_and_deleted(
     browser: httpx.AsyncClient, people: People, ada: Owner, user: User
 ) -> None:
@@ -202,20 +212,24 @@ async def test_the_audit_log_is_narrowed_by_who_what_and_when_and_paged(
     await send(browser, "/users", login="ada")
     now = clock.now()
     today, yesterday = now.date(), (now - timedelta(days=1)).date()
-    assert strong(await browser.get("/admin/audit?actor=ROOT&action=user")) == ["root"]
+    made = ["root", "ada"]
+    assert strong(await browser.get("/admin/audit?actor=ROOT&action=user")) == made
     assert strong(await browser.get("/admin/audit?action=workspace")) == []
-    assert strong(await browser.get(f"/admin/audit?since={yesterday}&until={today + timedelta(days=1)}")) == ["root"]
+    assert strong(await browser.get(f"/admin/audit?since={yesterday}&until={today + timedelta(days=1)}")) == made
     assert strong(await browser.get(f"/admin/audit?until={yesterday}")) == []
-    assert strong(await browser.get("/admin/audit?since=soon&until=9999-12-31&cursor=%C3%A9")) == ["root"]
+    assert strong(await browser.get("/admin/audit?since=soon&until=9999-12-31&cursor=%C3%A9")) == made
+    korean = (await browser.get("/admin/audit", headers={"Accept-Language": "ko"})).text
+    assert "계정 만듦" in korean
     await pool.execute(
         "INSERT INTO audit_log (actor, action, subject, address, request_id)"
-        " SELECT 'ada', 'login.failed', 'ada', '192.0.2.1', '' FROM generate_series(1, $1)",
+        " SELECT 'ada', 'of.tomorrow', '', '192.0.2.1', '' FROM generate_series(1, $1)",
         admin_audit.LISTED,
     )
     first = await browser.get("/admin/audit")
     assert strong(first) == ["ada"] * admin_audit.LISTED
+    assert "of.tomorrow" in first.text
     [older] = re.findall(r'href="([^"]+)" rel="next"', first.text)
-    assert strong(await browser.get(unescape(older))) == ["root"]
+    assert strong(await browser.get(unescape(older))) == made
 
 
 async def test_the_overview_shows_how_much_there_is(browser: httpx.AsyncClient, people: People, ada: Owner) -> None:

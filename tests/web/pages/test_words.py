@@ -11,6 +11,7 @@ from codehub.decide.orphans import Stays
 from codehub.model.states import Operation, Phase
 from codehub.web import pages
 from codehub.web.pages.actions import Deed
+from codehub.web.pages.admin_audit import KINDS
 from codehub.web.pages.languages import LANGUAGES, OTHER, accepted
 from codehub.web.problems import Refused
 
@@ -48,6 +49,13 @@ def test_what_is_told_by_its_name_has_a_word() -> None:
     assert {f"operation.{operation}" for operation in Operation if operation is not Operation.NONE} <= set(ENGLISH)
     assert {f"stays.{why.name.lower()}" for why in Stays} == {key for key in ENGLISH if key.startswith("stays.")}
     assert {f"done.{deed}" for deed in Deed} | {f"action.{deed}" for deed in Deed} <= set(ENGLISH)
+
+
+def test_every_deed_that_the_audit_log_can_have_is_told_in_words() -> None:
+    of_the_web = "\n".join(path.read_text() for path in FOLDER.parent.rglob("*.py"))
+    written = set(re.findall(rf'"((?:{"|".join(KINDS)})\.[a-z_]+)"', of_the_web)) - set(ENGLISH)
+    deeds = {each for each in written if not each.endswith(".html")}
+    assert deeds == {key.removeprefix("admin.did.") for key in ENGLISH if key.startswith("admin.did.")}
 
 
 def kinds(refused: type[Refused]) -> Iterator[type[Refused]]:

@@ -14,9 +14,19 @@ from codehub.web.api.schemas.templates import NewTemplateBody, TemplateChange
 from codehub.web.api.schemas.workspace_fields import GIB
 from codehub.web.api.workspace_problems import NoSuchTemplate
 from codehub.web.idempotency import Once
-from codehub.web.pages.administration import Sent, administrator, back, page, refused, sent_by, why
+from codehub.web.pages.administration import (
+    Question,
+    Sent,
+    administrator,
+    back,
+    page,
+    question,
+    refused,
+    sent_by,
+    why,
+)
 from codehub.web.pages.numbers import number, scaled
-from codehub.web.pages.reading import Message
+from codehub.web.pages.reading import Message, reading
 from codehub.web.parts import parts_of
 from codehub.web.problems import Refused
 
@@ -126,6 +136,16 @@ async def change_template(request: Request, template_id: UUID, filled: Annotated
     except (ValidationError, Refused) as refusal:
         return _form(request, caller, filled, template, refusal)
     return back(request, caller, ADDRESS, [Message("admin.templates.changed", {"name": filled.name or template.name})])
+
+
+@router.get("/{template_id}/delete")
+async def ask_to_delete(request: Request, template_id: UUID) -> Response:
+    caller = await administrator(request)
+    template = await _found(request, template_id)
+    say = reading(request, caller.locale).language.say
+    title = say("admin.templates.asks", name=template.name)
+    what, button = say("admin.templates.delete_what"), say("admin.templates.delete")
+    return question(request, caller, "templates", Question(title, what, button, f"{ADDRESS}/{template_id}"))
 
 
 @router.post("/{template_id}/delete")

@@ -1,6 +1,6 @@
 """Accounts, for administrators: found, made, limited, disabled, given a new password, logged out, deleted."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from typing import Annotated
 from uuid import UUID
 
@@ -13,7 +13,19 @@ from codehub.model.accounts import Caller, Role
 from codehub.store import listing
 from codehub.web.api import admin_users as api
 from codehub.web.api.schemas.users import NewUser, ResetPassword, User, UserChanges, UserFilter
-from codehub.web.pages.administration import Sent, administrator, back, cursor_in, page, refused, sent_by, text_in, why
+from codehub.web.pages.administration import (
+    Question,
+    Sent,
+    administrator,
+    back,
+    cursor_in,
+    page,
+    question,
+    refused,
+    sent_by,
+    text_in,
+    why,
+)
 from codehub.web.pages.cards import cards
 from codehub.web.pages.numbers import scaled
 from codehub.web.pages.reading import Message, reading
@@ -105,6 +117,11 @@ async def change_user(
     return await _done(request, caller, user_id, change())
 
 
+@router.get("/{user_id}/disabled")
+async def ask_to_disable(request: Request, user_id: UUID) -> Response:
+    return await _question(request, user_id, "disable", {"disabled": "true"})
+
+
 @router.post("/{user_id}/disabled")
 async def disable_user(request: Request, user_id: UUID, token: Sent, disabled: Annotated[bool, Form()]) -> Response:
     caller = await sent_by(request, token)
@@ -138,6 +155,11 @@ async def log_out_everywhere(request: Request, user_id: UUID, token: Sent) -> Re
     return await _done(request, caller, user_id, change())
 
 
+@router.get("/{user_id}/delete")
+async def ask_to_delete(request: Request, user_id: UUID) -> Response:
+    return await _question(request, user_id, "delete", {})
+
+
 @router.post("/{user_id}/delete")
 async def delete_user(request: Request, user_id: UUID, token: Sent) -> Response:
     caller = await sent_by(request, token)
@@ -147,6 +169,15 @@ async def delete_user(request: Request, user_id: UUID, token: Sent) -> Response:
     except Refused as refusal:
         return refused(request, caller, f"/admin/users/{user_id}", refusal)
     return back(request, caller, "/admin/users", [_said("deleted", user)])
+
+
+async def _question(request: Request, user_id: UUID, deed: str, fields: Mapping[str, str]) -> Response:
+    caller = await administrator(request)
+    user = await api.get_user(request, user_id, caller)
+    say = reading(request, caller.locale).language.say
+    title = say(f"admin.users.asks.{deed}", login=user.login)
+    what, button = say(f"admin.users.what.{deed}"), say(f"admin.users.deeds.{deed}")
+    return question(request, caller, "users", Question(title, what, button, f"/admin/users/{user_id}", fields))
 
 
 async def _done(request: Request, caller: Caller, user_id: UUID, work: Awaitable[Message]) -> Response:

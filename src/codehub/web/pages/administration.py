@@ -3,7 +3,8 @@
 They do what the API does, by the same functions; whether somebody may is asked here, where the API asks it by type."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import Form, Request
@@ -28,6 +29,18 @@ _CURSOR = re.compile("[A-Za-z0-9_-]{1,200}")
 
 Sent = Annotated[str, Form(alias="csrf_token")]
 Text = Annotated[str, Form(max_length=1000)]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Before something that is not easily undone."""
+
+    title: str
+    what: str
+    deed: str
+    instead: str
+    """Where somebody goes who does not want it."""
+    fields: Mapping[str, str] = field(default_factory=dict)
 
 
 async def administrator(request: Request) -> Caller:
@@ -64,6 +77,21 @@ def page(
         tabs=TABS,
         refresh_seconds=REFRESH_SECONDS,
         **values,
+    )
+
+
+def question(request: Request, caller: Caller, tab: str, asked: Question) -> Response:
+    """A page that asks first. Its form is sent to the address that it is at."""
+    return page(
+        request,
+        caller,
+        tab,
+        "admin_confirm.html",
+        question=asked.title,
+        what=asked.what,
+        deed=asked.deed,
+        instead=asked.instead,
+        fields=asked.fields,
     )
 
 
