@@ -47,6 +47,7 @@ async def ada(whole: Installation) -> Person:
         found: bool | None = await there.fetchval("SELECT true FROM templates WHERE status = 'ready'")
         return found
 
+    await until_all_is_well(whole)  # again, after the test before
     await until(offered, SECONDS)
     return await there.person()
 
