@@ -99,7 +99,8 @@ class Ground:
     folder: Path
     codehub: Codehub
     database_url: str
-    """Past the trouble, for those who look."""
+    redis_url: str
+    """Both past the trouble, for those who look."""
     store: ObjectStore
     services: Mapping[str, Service]
     kept: dict[str, Kept]
@@ -136,7 +137,11 @@ class Ground:
             kept = all(part.status.state is State.READY for part in self.kept.values())
             return (kept and all(part["state"] == "ready" for part in self._processes())) or None
 
-        await until(ready, START_SECONDS)
+        try:
+            await until(ready, START_SECONDS)
+        except TimeoutError:
+            states = {name: part.status for name, part in self.kept.items()}
+            raise AssertionError(f"{states} {self._processes()} {self.codehub.log.read_text()[-2000:]}") from None
 
 
 def _services(folder: Path) -> tuple[Postgres, Valkey, SeaweedFS]:
@@ -161,8 +166,8 @@ def _services(folder: Path) -> tuple[Postgres, Valkey, SeaweedFS]:
 
 
 @asynccontextmanager
-async def ground() -> AsyncIterator[Ground]:
-    """Nothing of it is left afterwards but what codehub has made on the engine."""
+async def ground(**differing: str) -> AsyncIterator[Ground]:
+    """Settings may differ. Nothing is left afterwards but what codehub has made on the engine."""
     await job_image()
     with short_folder() as folder, socket.create_server(("127.0.0.1", 0)) as listener:
         postgres, valkey, seaweedfs = _services(folder)
@@ -176,10 +181,12 @@ async def ground() -> AsyncIterator[Ground]:
             await migrate.upgrade(postgres.url())
             await ensure_bucket(f"s3://{BUCKET}", **seaweedfs.access)
             ways, settings = await _ways(stack, folder, postgres, valkey, seaweedfs)
-            codehub = Codehub(folder / "data", current_account(), listener, settings, folder / "codehub.log")
+            codehub = Codehub(
+                folder / "data", current_account(), listener, settings | differing, folder / "codehub.log"
+            )
             store = open_store(f"s3://{BUCKET}", **seaweedfs.access)
             services = {each.name: each for each in (postgres, valkey, seaweedfs)}
-            made = Ground(folder, codehub, postgres.url(), store, services, kept, ways, hurry)
+            made = Ground(folder, codehub, postgres.url(), valkey.url, store, services, kept, ways, hurry)
             kept["codehub"] = _begun(codehub, tasks, hurry)
             await made.until_ready()
             yield made

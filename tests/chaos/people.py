@@ -187,7 +187,7 @@ class Worker:
             shown = await self._browser.open(f"{self._browser.origin(self.workspace_id)}/{page}")
         except (httpx.HTTPError, AssertionError):
             return
-        if shown.status_code == 200 and shown.headers.get("content-type") == "application/octet-stream":
+        if shown.status_code == 200 and "content-type" not in shown.headers:  # not a page of ours
             self.history.tell(Visited(time.time(), str(self.workspace_id), page, shown.text))
 
     async def _rename(self) -> None:
