@@ -1,5 +1,5 @@
-"""What neighbours notice of a workspace that exhausts all it can: the time of small answers of one workspace, without and
-with an attack in another one, in slices of one second in turn. On a real engine; as root, so that homes have a size.
+"""What neighbours notice of a workspace that exhausts all it can: the time of small answers of one workspace, without
+and with an attack in another one, in slices of one second in turn. On a real engine; as root, so that homes have a size.
 
 Run it on a quiet machine: python -m benchmarks.exhaustion [--slices 15]"""
 
@@ -28,6 +28,7 @@ from codehub.runtimes.protocols import Instance
 HOME_BYTES = 64 * 1024**2
 SLICE_SECONDS = 1.0
 AT_MOST = 2.0
+PROGRAM = Path(attacks.__file__).read_text()
 
 
 @asynccontextmanager
@@ -58,8 +59,7 @@ async def answers(client: aiohttp.ClientSession, url: str) -> list[float]:
 
 @asynccontextmanager
 async def under(house: House, attacker: Instance, attack: str) -> AsyncIterator[None]:
-    program = Path(attacks.__file__).read_text()
-    words = ["/usr/bin/python3", "-I", "-c", program, attack, str(2 * SLICE_SECONDS)]
+    words = ["/usr/bin/python3", "-I", "-c", PROGRAM, attack, str(2 * SLICE_SECONDS)]
     async with asyncio.TaskGroup() as group:
         running = group.create_task(house.run(attacker, shlex.join(words)))
         await asyncio.sleep(SLICE_SECONDS / 2)  # until it has begun
