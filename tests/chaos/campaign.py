@@ -73,9 +73,9 @@ class Campaign:
         """A fault, and a workspace that is asked for in the moment in which it strikes."""
         began = time.monotonic()
         async with asyncio.TaskGroup() as both:
-            both.create_task(striker.strike(fault))
+            striking = both.create_task(striker.strike(fault))
             both.create_task(self._canary("ARCHIVED" if fault.target in {STORE, JOB} else "STANDBY"))
-        seconds = time.monotonic() - began
+        seconds, fault = time.monotonic() - began, striking.result()
         self.history.tell(Recovered(time.time(), fault.name, fault.target, round(seconds, 2)))
         self.say(f"{number}: {fault.name} {fault.target} {fault.seconds or ''}: {seconds:.1f} s")
 

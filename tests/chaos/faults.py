@@ -77,8 +77,8 @@ class Striker:
     engine: Engine
     history: History
 
-    async def strike(self, fault: Fault) -> None:
-        """Over when its trouble is; what follows from it is not."""
+    async def strike(self, fault: Fault) -> Fault:
+        """Over when its trouble is; what follows from it is not. What struck."""
         if fault.target == JOB:
             fault = await self._at_a_job(fault)
         self.history.tell(Struck(time.time(), fault.name, fault.target, fault.seconds))
@@ -95,6 +95,7 @@ class Striker:
             case Kind.RESTART:
                 stop = self.ground.stop_signal(fault.target) if fault.target != EVERYTHING else ASKS
                 os.kill(await self._alive(fault.target), stop)
+        return fault
 
     async def _at_a_job(self, fault: Fault) -> Fault:
         """Where none runs, a replica is killed instead."""
