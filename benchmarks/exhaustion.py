@@ -1,5 +1,5 @@
 """What neighbours notice of a workspace that exhausts all it can: the time of small answers of one workspace, without
-and with an attack in another one, in slices of one second in turn. On a real engine; as root, so that homes have a size.
+and with an attack in another one, in slices of one second in turn. On a real engine, and as root: so homes have a size.
 
 Run it on a quiet machine: python -m benchmarks.exhaustion [--slices 15]"""
 

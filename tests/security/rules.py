@@ -120,9 +120,9 @@ def _last_word(node: ast.expr) -> str:
 
 
 RULES = (
-    Rule(
-        "No command goes through a shell.", shells, "run(['x'], shell=True)\nos.system('x')", "run(['x'], shell=False)"
-    ),
+    Rule("No command goes through a shell.", shells, "run(['x'], shell=True)", "run(['x'], shell=False)"),
+    Rule("Nor through one that the system starts.", shells, "os.system('x')", "platform.system()"),
+    Rule("Nor through one beside the loop.", shells, "asyncio.create_subprocess_shell('x')", "asyncio.sleep(1)"),
     Rule(
         "A command is a list of words.",
         sentences_as_commands,
