@@ -19,7 +19,7 @@ from codehub.runtimes.protocols import Instance, Runtime, Stats
 log = structlog.get_logger()
 
 AT_ONCE = 8
-"""Docker engines up to 20.10 answer only with their next look, within a second: so many make a hundred in an interval."""
+"""Docker 20.10 answers only with its own next look, within a second: so many make a hundred in an interval."""
 STATS_SECONDS = 10.0
 HOME_SECONDS = 120.0
 """A home that takes longer to count is not told of."""
