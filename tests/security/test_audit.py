@@ -20,7 +20,7 @@ def test_every_package_is_locked_by_hash(lock: Path) -> None:
     assert "://" not in lock.read_text()
 
 
-def test_an_audit_without_its_data_fails_with_a_sentence() -> None:
+def test_an_audit_without_its_data_fails_with_a_sentence(tmp_path: Path) -> None:
     nowhere = dict.fromkeys(
         ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), "http://127.0.0.1:1"
     )
@@ -28,7 +28,9 @@ def test_an_audit_without_its_data_fails_with_a_sentence() -> None:
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=REPOSITORY,
-        env=os.environ | nowhere | {"NO_PROXY": "", "no_proxy": ""},
+        env=os.environ
+        | nowhere
+        | {"NO_PROXY": "", "no_proxy": "", "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)},
         capture_output=True,
         text=True,
         check=False,
