@@ -6,12 +6,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID, uuid4
 
+import httpx
 import pytest
 from fastapi import FastAPI
 
 from codehub.model.usage import Sample
 from codehub.settings import Settings
 from codehub.web.parts import Parts
+from tests.coordinators.house import until
 from tests.web.api.people import People
 from tests.web.api.workspaces import ROOT, Owner
 
@@ -29,10 +31,16 @@ async def test_its_last_hour_can_be_read_by_its_owner_only(app: FastAPI, ada: Ow
     parts: Parts = app.state.parts
     for sample in (FIRST, SECOND):
         await parts.usage.write(UUID(garden["id"]), sample)
-    answer = await ada.client.get(f"{ROOT}/{garden['id']}/usage")
-    assert (answer.status_code, answer.json()["every_seconds"]) == (200, 15)
+
+    async def known() -> httpx.Response | None:
+        """A Redis that takes long to answer on a busy machine counts as away."""
+        answer = await ada.client.get(f"{ROOT}/{garden['id']}/usage")
+        assert answer.status_code == 200
+        return answer if answer.json()["samples"] else None
+
+    used = (await until(known, 60)).json()
     told = [asdict(each) | {"at": each.at.isoformat()} for each in (FIRST, SECOND)]
-    assert answer.json()["samples"] == told
+    assert used == {"every_seconds": 15, "samples": told}
     stranger = await people.program(await people.user("eve"))
     for client, workspace in ((stranger, garden["id"]), (ada.client, uuid4())):
         refused = await client.get(f"{ROOT}/{workspace}/usage")
