@@ -6,6 +6,8 @@ from uuid import UUID
 
 from tests.front_door.house import House, Person
 
+PATIENCE_SECONDS = 150.0
+"""For a home that is moved on a machine that does much else."""
 NAMED = "SELECT home_volume FROM workspaces WHERE id = $1"
 
 
@@ -18,7 +20,7 @@ async def home_of(codehub: House, workspace_id: UUID) -> Path:
 
 async def archived(person: Person, workspace_id: UUID) -> None:
     await person.call("POST", f"/workspaces/{workspace_id}/archive")
-    await person.until_phase(workspace_id, "ARCHIVED")
+    await person.until_phase(workspace_id, "ARCHIVED", PATIENCE_SECONDS)
 
 
 async def lose_home(person: Person, workspace_id: UUID) -> None:
@@ -26,4 +28,4 @@ async def lose_home(person: Person, workspace_id: UUID) -> None:
     await person.call("POST", f"/workspaces/{workspace_id}/stop")
     await person.until_phase(workspace_id, "STANDBY")
     shutil.rmtree((await home_of(person.house, workspace_id)).parent)
-    await person.until_phase(workspace_id, "ERROR")
+    await person.until_phase(workspace_id, "ERROR", PATIENCE_SECONDS)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from codehub.model.accounts import Caller, Role
+from codehub.model.accounts import Caller
 from codehub.store import listing
 from codehub.store.listing import Order, Wanted
 from codehub.web.pages.cards import Card, cards
@@ -91,7 +91,7 @@ def _everywhere(caller: Caller, language: Language) -> Iterator[Command]:
     yield Command(say("dashboard.new"), here, {"asks": "/workspaces/new"})
     yield Command(say("layout.workspaces"), page, {"goes": "/"})
     yield Command(say("layout.account"), page, {"goes": "/account"})
-    if caller.role is Role.ADMIN:
+    if caller.administers:
         yield Command(say("palette.admin"), page, {"goes": "/admin"})
     yield Command(say("status.title"), page, {"goes": "/status"})
     yield Command(say("shortcut.title"), here, {"asks": "/shortcuts"})

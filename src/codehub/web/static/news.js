@@ -32,8 +32,8 @@ export function tellInTitle(ids) {
 async function tell() {
   const ids = [...waiting].join();
   waiting.clear();
+  timer = undefined; // what changes from now on is asked for again
   const answer = await ask(`/fragments/news?${new URLSearchParams({ ids })}`).catch(() => null);
-  timer = undefined;
   if (!answer?.ok || !document.hidden) return;
   for (const each of parsed(await answer.text()).querySelectorAll("[data-state]")) {
     const { id = "", state = "" } = /** @type {HTMLElement} */ (each).dataset;
