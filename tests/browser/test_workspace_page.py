@@ -27,7 +27,7 @@ def section(page: Page, name: str) -> Locator:
 async def archived(owner: Person) -> UUID:
     garden = await owner.workspace("garden", running=False)
     await owner.call("POST", f"/workspaces/{garden}/archive")
-    await owner.until_phase(garden, "ARCHIVED")
+    await owner.until_phase(garden, "ARCHIVED", 150)
     return garden
 
 

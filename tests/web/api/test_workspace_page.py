@@ -115,8 +115,21 @@ async def test_a_start_is_told_with_who_asked_and_how_long_each_stage_took(
     assert "Failed: the attempt took too long no answer" in told
 
 
+async def test_what_is_found_to_be_wrong_is_not_told_of_what_was_done_before(
+    browser: httpx.AsyncClient, ada: Owner
+) -> None:
+    made = await ada.create("garden")
+    await happened(ada, made, "failure", 5, before="NONE", reason="DataLost", detail="it is gone")
+    await happened(ada, made, "operation", 4, before="NONE", after="STARTING")
+    page = (await browser.get(address(made))).text
+    titles = re.findall(r'<div class="heading"><strong>([^<]*)</strong>', page)
+    assert titles == ["Something was found to be wrong", "Made"]
+    assert '<rect class="busy"' in page
+
+
 async def test_what_happened_long_ago_is_on_further_pages(browser: httpx.AsyncClient, ada: Owner) -> None:
     made = await ada.create("garden")
+    await happened(ada, made, "operation", 10, before="NONE", after="PROVISIONING")
     for number in range(MOST_EVENTS // 2):
         await happened(ada, made, "wish", 9, after="STANDBY", reason="owner", actor=f"first{number}")
         await happened(ada, made, "phase", 8, after="STANDBY")
@@ -128,6 +141,7 @@ async def test_what_happened_long_ago_is_on_further_pages(browser: httpx.AsyncCl
     last = await browser.get(older)
     assert "Made" in re.findall(r"<strong>([^<]*)</strong>", last.text)
     assert "before=" not in last.text
+    assert '<rect class="provisioning"' in last.text
 
 
 async def test_its_settings_are_changed(browser: httpx.AsyncClient, ada: Owner) -> None:

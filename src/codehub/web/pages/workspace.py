@@ -196,7 +196,9 @@ async def _about(request: Request, caller: Caller, workspace_id: UUID, before: i
     )
     for each in archives:
         each["stays_because"] = stays(each["stays_because"], told.language) if each["stays_because"] else ""
-    return About(card, story(events, told), conditions(row.conditions, told.language), archives, held)
+    return About(
+        card, story(events, told, is_newest=before is None), conditions(row.conditions, told.language), archives, held
+    )
 
 
 async def _charts(request: Request, caller: Caller, workspace_id: UUID) -> list[Chart]:

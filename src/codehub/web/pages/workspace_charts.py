@@ -52,6 +52,7 @@ def charts(samples: Sequence[Sample], every_seconds: float, told: Telling) -> li
         ("usage.disk", lambda each: each.home_bytes, lambda _: None, told.size),
     )
     gap = timedelta(seconds=GAP_SAMPLES * every_seconds)
+    samples = sorted(samples, key=lambda each: each.at)  # two leaders may have looked, one after the other
     drawn = (_chart(say(key), samples, value, limit, gap, told, worded) for key, value, limit, worded in wanted)
     return [chart for chart in drawn if chart is not None]
 

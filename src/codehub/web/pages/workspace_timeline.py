@@ -64,13 +64,15 @@ class _Part:
     """The events of one chapter, oldest first, and what was done in it."""
 
     events: list[Event]
-    spans: list[tuple[Operation, datetime, datetime | None]] = field(default_factory=list)
+    spans: list[tuple[Operation, datetime, datetime]] = field(default_factory=list)
+    is_under_way: bool = False
 
 
-def story(found: Sequence[Event], told: Telling) -> Story:
-    """Of events, newest first, of which there may be one more than a page shows."""
+def story(found: Sequence[Event], told: Telling, *, is_newest: bool) -> Story:
+    """Of events, newest first, of which there may be one more than a page shows. What has not ended on the newest page
+    is under way; on another one its end is on the page before."""
     shown = found[:MOST_EVENTS]
-    parts = _parts(list(reversed(shown)))
+    parts = _parts(list(reversed(shown)), told.now if is_newest or not shown else shown[0]["at"], is_newest=is_newest)
     is_cut = len(found) > MOST_EVENTS
     if is_cut and len(parts) > 1 and not _begins(parts[0].events[0]):
         parts = parts[1:]
@@ -78,7 +80,7 @@ def story(found: Sequence[Event], told: Telling) -> Story:
     return Story([_chapter(part, told) for part in reversed(parts)], older)
 
 
-def _parts(events: Sequence[Event]) -> list[_Part]:
+def _parts(events: Sequence[Event], until: datetime, *, is_newest: bool) -> list[_Part]:
     """A hold is a chapter of its own, beside the one that is under way."""
     parts: list[_Part] = []
     current: _Part | None = None
@@ -90,13 +92,21 @@ def _parts(events: Sequence[Event]) -> list[_Part]:
             current.events.append(event)
     for operation, begun, ended in _operations(events):
         part = next(part for part in parts if begun in part.events)
-        part.spans.append((operation, begun["at"], ended["at"] if ended is not None else None))
+        part.spans.append((operation, begun["at"], ended["at"] if ended is not None else until))
+        part.is_under_way = ended is None and is_newest
     return parts
 
 
 def _begins(event: Event) -> bool:
-    begin = {EventKind.CREATED, EventKind.WISH, EventKind.DEATH, EventKind.HOLD}
-    return event["kind"] in begin or (event["kind"] == EventKind.REQUEST and event["reason"] == "asked")
+    match event["kind"]:
+        case EventKind.CREATED | EventKind.WISH | EventKind.DEATH | EventKind.HOLD:
+            return True
+        case EventKind.REQUEST:
+            return bool(event["reason"] == "asked")
+        case EventKind.FAILURE:  # of nothing that was being done: something was found to be wrong
+            return bool(event["before"] == Operation.NONE)
+        case _:
+            return False
 
 
 def _operations(events: Sequence[Event]) -> Iterator[tuple[Operation, Event, Event | None]]:
@@ -110,7 +120,7 @@ def _operations(events: Sequence[Event]) -> Iterator[tuple[Operation, Event, Eve
 def _chapter(part: _Part, told: Telling) -> Chapter:
     first = part.events[0]
     lines = [line for event in part.events if (line := _line(event, told)) is not None]
-    end = part.spans[-1][2] or told.now if part.spans else None
+    end = part.spans[-1][2] if part.spans else None
     seconds = (end - first["at"]).total_seconds() if end is not None else 0.0
     return Chapter(
         id=first["id"],
@@ -137,8 +147,9 @@ def _stages(part: _Part, seconds: float, told: Telling) -> Iterator[Stage]:
     for operation, start, end in part.spans:
         if (start - here).total_seconds() >= SHORTEST_WAIT_SECONDS:
             yield stage("timeline.waiting", "waiting", here, start)
-        here = end or told.now
-        yield stage(f"operation.{operation}", operation.lower() if end is not None else "busy", start, here)
+        here = end
+        is_busy = part.is_under_way and end is part.spans[-1][2]
+        yield stage(f"operation.{operation}", "busy" if is_busy else operation.lower(), start, end)
 
 
 def _title(event: Event, told: Telling) -> str:
@@ -156,6 +167,8 @@ def _title(event: Event, told: Telling) -> str:
             return say(f"timeline.hold.{event['after']}", reason=event["detail"])
         case EventKind.DEATH:
             return say("timeline.death")
+        case EventKind.FAILURE:
+            return say("timeline.found")
         case _:
             return say("timeline.by_itself")
 
