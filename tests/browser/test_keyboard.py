@@ -4,6 +4,7 @@ import pytest
 from playwright.async_api import Locator, Page, expect
 
 from tests.browser.eyes import Eyes, card
+from tests.browser.homes import archived
 from tests.front_door.chromium import needs_chromium
 from tests.front_door.house import Person
 
@@ -99,3 +100,27 @@ async def test_the_sheet_of_shortcuts_says_them_all(eyes: Eyes, eve: Person) -> 
         await expect(sheet.get_by_text(said, exact=True)).to_be_visible()
     await page.keyboard.press("Escape")
     await expect(sheet).to_be_hidden()
+
+
+async def test_every_control_of_a_card_is_reached_by_tab_and_does_what_it_says(eyes: Eyes, eve: Person) -> None:
+    garden = await eve.workspace("garden", running=False)
+    await archived(eve, garden)
+    page = await eyes.log_in(eve)
+    await card(page, "garden").locator("[data-key=select]").focus()
+    await page.keyboard.press("Space")
+    await expect(page.get_by_label("Select garden")).to_be_checked()
+    reached = ["select"]
+    while reached[-1] != "delete" and len(reached) < 20:
+        if reached[-1] == "more":
+            await page.keyboard.press("Enter")
+        await page.keyboard.press("Tab")
+        reached.append(await page.evaluate("document.activeElement.dataset.key"))
+    assert reached == ["select", "name", "open", "start", "more", "fork", "delete"]
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("link", name="Keep it")).to_be_focused()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("dialog")).to_be_hidden()
+    await card(page, "garden").locator("[data-key=open]").focus()
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Enter")
+    await expect(card(page, "garden").locator(".badge")).to_have_text("Running")
