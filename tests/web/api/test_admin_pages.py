@@ -1,5 +1,6 @@
 """The pages for administrators in a browser without JavaScript: everything can be done there."""
 
+import json
 import re
 from datetime import timedelta
 from html import unescape
@@ -187,6 +188,9 @@ async def test_a_template_is_made_changed_and_kept_while_it_is_used(
     await send(browser, address, **{**NEW_TEMPLATE, "standby_after_seconds": "90", "name": "snake"})
     changed = await pool.fetchrow("SELECT name, standby_after_seconds, resources FROM templates WHERE name = 'snake'")
     assert tuple(changed) == ("snake", 5400, "{}")
+    fields = "SELECT detail FROM audit_log WHERE action = 'template.change'"
+    told = ["environment", "name", "resources", "standby_after_seconds"]
+    assert json.loads(await pool.fetchval(fields)) == {"fields": told}
     assert "snake" in strong(await browser.get("/admin/templates"))
     used = await pool.fetchval("SELECT id FROM templates WHERE name = 'ide'")
     await ada.create("garden")

@@ -131,7 +131,7 @@ async def change_template(request: Request, template_id: UUID, filled: Annotated
     caller = await sent_by(request, filled.csrf_token)
     template = await _found(request, template_id)
     try:
-        change = TemplateChange.model_validate(filled.changeable() if template.built_in else filled.whole())
+        change = TemplateChange.model_validate(_differences(filled, template))
         await api.change_template(request, template_id, change, caller)
     except (ValidationError, Refused) as refusal:
         return _form(request, caller, filled, template, refusal)
@@ -164,6 +164,12 @@ async def _found(request: Request, template_id: UUID) -> ShownTemplate:
         if each.id == template_id:
             return each
     raise NoSuchTemplate
+
+
+def _differences(filled: Filled, template: ShownTemplate) -> dict[str, Any]:
+    """What the form says otherwise than the template: only that is changed, and named in the audit log."""
+    before, after = (each.changeable() if template.built_in else each.whole() for each in (Filled.of(template), filled))
+    return {name: value for name, value in after.items() if value != before[name]}
 
 
 def _names(error: ValidationError) -> set[str]:

@@ -20,4 +20,17 @@ export function narrowAtOnce(form) {
     clearTimeout(timer);
     go();
   });
+  if (isTouched(form)) go();
+}
+
+/**
+ * Whether somebody was faster than this script.
+ * @param {HTMLFormElement} form
+ */
+function isTouched(form) {
+  const texts = [...form.querySelectorAll("input")].some((each) => each.value !== each.defaultValue);
+  const choices = [...form.querySelectorAll("select")].some(
+    (each) => each.value !== (each.querySelector("[selected]") ?? each.options[0]).getAttribute("value"),
+  );
+  return texts || choices;
 }
