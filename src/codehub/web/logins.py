@@ -40,14 +40,15 @@ async def log_in(request: Request, login: str, password: str) -> LoggedIn:
     if user.disabled:
         raise AccountDisabled
     async with parts.writes.begin() as connection:
-        if not await users.logged_in(connection, user, checked.newer_hash):
-            raise WrongCredentials
-        await sessions.end_by_secret(connection, request.cookies.get(parts.callers.cookie_name, ""))
-        secret = await open_session(request, user.id, connection)
-        actor = audit.Actor(user.id, user.login, address_of(request), request_id_of(request))
-        await audit.record(connection, actor, "login.succeeded", subject_id=user.id, subject=user.login)
-    now = users.Known(user.id, user.login, checked.newer_hash or user.password_hash, user.disabled)
-    return LoggedIn(now, secret)
+        if await users.logged_in(connection, user, checked.newer_hash):
+            await sessions.end_by_secret(connection, request.cookies.get(parts.callers.cookie_name, ""))
+            secret = await open_session(request, user.id, connection)
+            actor = audit.Actor(user.id, user.login, address_of(request), request_id_of(request))
+            await audit.record(connection, actor, "login.succeeded", subject_id=user.id, subject=user.login)
+            now = users.Known(user.id, user.login, checked.newer_hash or user.password_hash, user.disabled)
+            return LoggedIn(now, secret)
+    # The account changed meanwhile: perhaps only its hash, renewed by a login beside this one with the same password.
+    return await log_in(request, login, password)
 
 
 async def check(request: Request, login: str, user: users.Known | None, password: str) -> Verdict:

@@ -1,5 +1,6 @@
 """Logging in and out with a password."""
 
+import asyncio
 import re
 
 import httpx
@@ -122,6 +123,16 @@ async def test_a_hash_of_other_parameters_is_renewed_by_the_next_login(people: P
     assert stored != weak
     assert not HASHER.check_needs_rehash(stored)
     assert (await log_in(await people.client(), user.login)).status_code == 200
+
+
+async def test_logins_at_the_same_time_do_not_refuse_each_other_when_the_hash_is_renewed(people: People) -> None:
+    from argon2 import PasswordHasher
+
+    weak = PasswordHasher(time_cost=1, memory_cost=1024, parallelism=1).hash(PASSWORD)
+    user = await people.user(password_hash=weak)
+    clients = [await people.client() for _ in range(5)]
+    answers = await asyncio.gather(*(log_in(client, user.login) for client in clients))
+    assert [answer.status_code for answer in answers] == [200] * 5
 
 
 async def test_logging_out_ends_the_session_at_once(people: People, ada: User) -> None:
