@@ -1,5 +1,8 @@
 """The services by themselves: what they are, who may use them, and that they cannot outlive the process above them."""
 
+import os
+from pathlib import Path
+
 import asyncpg
 import httpx
 import pytest
@@ -8,6 +11,7 @@ from redis.exceptions import RedisError
 
 from codehub.archives.errors import StoreRefused
 from codehub.archives.open import open_store
+from codehub.stack import seaweedfs
 from codehub.stack.seaweedfs import URL, SeaweedFS
 
 
@@ -46,3 +50,15 @@ async def test_seaweedfs_keeps_its_inner_ports_to_itself(s3_server: SeaweedFS) -
     async with httpx.AsyncClient() as stranger:
         answer = await stranger.get(f"http://127.0.0.1:{s3_server.ports['filer.port']}/buckets/")
     assert answer.status_code == 401
+
+
+def test_seaweedfs_is_given_no_port_whose_socket_was_left_behind() -> None:
+    """By another user, perhaps: it could not remove it."""
+    port = 19_000 + os.getpid() % 1000  # below those that are given, and another one for each who runs this
+    left = Path(f"/tmp/seaweedfs-volume-grpc-{port}.sock")
+    assert not seaweedfs._is_left(port)
+    left.touch()
+    try:
+        assert seaweedfs._is_left(port)
+    finally:
+        left.unlink()

@@ -125,7 +125,7 @@ def remembered_ports(file: Path) -> dict[str, int]:
         ports = {}
     if ports.keys() != set(PORTS) or not all(map(_is_free, ports.values())):
         candidates = random.sample(_PORT_RANGE, len(_PORT_RANGE))
-        free = (port for port in candidates if _is_free(port))
+        free = (port for port in candidates if _is_free(port) and not _is_left(port))
         ports = {option: next(free) for option in PORTS}
         file.write_text(json.dumps(ports))
     return ports
@@ -139,3 +139,9 @@ def _is_free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+def _is_left(port: int) -> bool:
+    """Whether there is a socket of this port, of those that SeaweedFS makes in /tmp and leaves there when it is killed.
+    Another user's it can neither remove nor use, and would never become ready."""
+    return any(Path("/tmp").glob(f"seaweedfs-*-{port}.sock"))  # noqa: S108 (SeaweedFS knows no other place)
