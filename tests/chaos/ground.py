@@ -176,7 +176,8 @@ async def ground(**differing: str) -> AsyncIterator[Ground]:
             tasks = await stack.enter_async_context(asyncio.TaskGroup())
             kept = {each.name: _begun(each, tasks, hurry) for each in (postgres, valkey, seaweedfs)}
             stack.push_async_callback(_end, kept, hurry)
-            await asyncio.gather(*(part.started for part in kept.values()))
+            async with asyncio.timeout(START_SECONDS):
+                await asyncio.gather(*(part.started for part in kept.values()))
             await postgres.create_database()
             await migrate.upgrade(postgres.url())
             await ensure_bucket(f"s3://{BUCKET}", **seaweedfs.access)
