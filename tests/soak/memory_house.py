@@ -1,0 +1,41 @@
+"""The coordinators of an installation on the memory runtime, in a process of their own whose memory can be told.
+
+`python -m tests.soak.memory_house`, with DATABASE_URL and REDIS_URL, makes workspaces for everybody in the database and
+wishes something else of one of them again and again, until it is killed."""
+
+import asyncio
+import os
+import random
+import sys
+
+import uvloop
+from sqlalchemy import text
+
+from codehub.model.states import Desired
+from codehub.telemetry import logs
+from tests.coordinators.house import House
+
+PREFIX = "soak"
+WISHES_PER_SECOND = 5
+WISHES = (Desired.RUNNING, Desired.STANDBY, Desired.ARCHIVED)
+READY = "ready"
+
+
+async def live(workspaces: int) -> None:
+    async with House.open(os.environ["DATABASE_URL"], os.environ["REDIS_URL"], PREFIX) as house:
+        async with house.pool.connect() as connection:
+            everybody = list((await connection.execute(text("SELECT id FROM users"))).scalars())
+        house.replica(idle_interval=15, active_interval=1)
+        made = []
+        for number in range(workspaces):
+            house.owner = everybody[number % len(everybody)]
+            made.append(await house.create(Desired.STANDBY))
+        print(READY, flush=True)  # noqa: T201 (whoever started it waits for that)
+        while True:
+            await house.wish(random.choice(made), random.choice(WISHES))  # noqa: S311
+            await asyncio.sleep(1 / WISHES_PER_SECOND)
+
+
+if __name__ == "__main__":
+    logs.configure("error", "console")
+    uvloop.run(live(int(sys.argv[1])))

@@ -1,0 +1,78 @@
+"""What an installation takes: memory and descriptors of its processes, connections, WAL and tables of its database."""
+
+import asyncio
+import resource
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import asyncpg
+from redis.asyncio import Redis
+
+DATABASE = """
+    SELECT (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()) AS connections,
+        pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint AS wal,
+        (SELECT sum(pg_total_relation_size(relid)) FROM pg_stat_user_tables)::bigint AS bytes,
+        (SELECT sum(n_dead_tup) FROM pg_stat_user_tables)::bigint AS dead
+"""
+
+
+@dataclass
+class Sampled:
+    """One installation, under its name."""
+
+    name: str
+    database_url: str
+    redis_url: str
+    processes: Callable[[], Mapping[str, int | None]]
+    """Their process ids, by what they are called."""
+    _wal: tuple[float, int] | None = field(default=None)
+
+    async def sample(self) -> dict[str, float]:
+        return {**self._processes(), **await self._database(), **await self._redis()}
+
+    def _processes(self) -> dict[str, float]:
+        taken = {}
+        for called, pid in self.processes().items():
+            process = Path(f"/proc/{pid}")
+            pages = int((process / "statm").read_text().split()[1])
+            taken[f"{self.name} {called} MB"] = pages * resource.getpagesize() / 1e6
+            taken[f"{self.name} {called} descriptors"] = float(sum(1 for _ in (process / "fd").iterdir()))
+        return taken
+
+    async def _database(self) -> dict[str, float]:
+        connection = await asyncpg.connect(self.database_url)
+        try:
+            row = await connection.fetchrow(DATABASE)
+        finally:
+            await connection.close()
+        before, self._wal = self._wal, (time.monotonic(), row["wal"])
+        rate = {}
+        if before is not None:
+            kilobytes = (row["wal"] - before[1]) / 1000
+            rate = {f"{self.name} WAL kB/s": kilobytes / (self._wal[0] - before[0])}
+        return rate | {
+            f"{self.name} database connections": float(row["connections"]),
+            f"{self.name} tables MB": row["bytes"] / 1e6,
+            f"{self.name} dead rows": float(row["dead"]),
+        }
+
+    async def _redis(self) -> dict[str, float]:
+        async with Redis.from_url(self.redis_url) as redis:
+            about = await redis.info()
+        return {
+            f"{self.name} Redis MB": about["used_memory"] / 1e6,
+            f"{self.name} Redis connections": float(about["connected_clients"]),
+        }
+
+
+async def samples(installations: list[Sampled], every: float, told: list[dict[str, float]]) -> None:
+    """One after the other, until cancelled."""
+    began = time.monotonic()
+    while True:
+        taken = {"at": round(time.monotonic() - began, 1)}
+        for each in installations:
+            taken |= await each.sample()
+        told.append(taken)
+        await asyncio.sleep(every)
