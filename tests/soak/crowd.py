@@ -38,7 +38,7 @@ class Crowd:
         await self._again_and_again(stream)
 
     async def talk(self, browser: Browser, workspace_id: UUID) -> None:
-        """To a workspace, which repeats what it hears. What comes back is masked as it was sent, and so only counted."""
+        """To a workspace, which repeats what it hears: masked as it was sent, and so it is only counted."""
         words = b"still here"
 
         async def websocket(stack: AsyncExitStack) -> None:
