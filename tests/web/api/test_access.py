@@ -218,14 +218,13 @@ class World:
     named: dict[str, UUID] = field(default_factory=dict)
 
     async def asks(
-        self, client: httpx.AsyncClient, which: tuple[str, str], *, brings_token: bool = False, **headers: str
+        self, client: httpx.AsyncClient, which: tuple[str, str], token: str = "made up", /, **headers: str
     ) -> httpx.Response:
         method, path = which
         address = path.replace(":path", "").format_map(self.named)
         route = ROUTES[which]
         if route.form is None:
             return await client.request(method, f"{address}?{route.query}", headers=headers, json=route.body)
-        token = client.headers[CSRF_HEADER] if brings_token else "made up"
         form = {"csrf_token": token, "ids": str(self.named["workspace_id"]), **route.form}
         return await client.request(method, address, headers=headers, data=form)
 
@@ -352,7 +351,7 @@ async def test_pages_for_administrators_are_for_nobody_else(world: World) -> Non
     browser = await world.people.browser(world.owner)
     before = await world.state()
     for which in ADMIN_PAGES:
-        answer = await world.asks(browser, which, brings_token=True)
+        answer = await world.asks(browser, which, browser.headers[CSRF_HEADER])
         assert (answer.status_code, answer.json()["code"]) == (403, "scope_missing"), which
     assert await world.state() == before
 
@@ -360,7 +359,7 @@ async def test_pages_for_administrators_are_for_nobody_else(world: World) -> Non
 async def test_administrators_see_the_pages_that_are_for_them(world: World) -> None:
     browser = await world.people.browser(world.administrator)
     for which in ADMIN_PAGES:
-        answer = await world.asks(browser, which, brings_token=True)
+        answer = await world.asks(browser, which, browser.headers[CSRF_HEADER])
         assert answer.status_code in (200, 303), (which, answer.text)
 
 
