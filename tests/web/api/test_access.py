@@ -218,14 +218,14 @@ class World:
     named: dict[str, UUID] = field(default_factory=dict)
 
     async def asks(
-        self, client: httpx.AsyncClient, which: tuple[str, str], token: str = "made up", /, **headers: str
+        self, client: httpx.AsyncClient, which: tuple[str, str], brought: str = "made up", /, **headers: str
     ) -> httpx.Response:
         method, path = which
         address = path.replace(":path", "").format_map(self.named)
         route = ROUTES[which]
         if route.form is None:
             return await client.request(method, f"{address}?{route.query}", headers=headers, json=route.body)
-        form = {"csrf_token": token, "ids": str(self.named["workspace_id"]), **route.form}
+        form = {"csrf_token": brought, "ids": str(self.named["workspace_id"]), **route.form}
         return await client.request(method, address, headers=headers, data=form)
 
     async def state(self) -> list[object]:
