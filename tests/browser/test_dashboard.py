@@ -1,13 +1,25 @@
 """The dashboard, as somebody uses it who works with it."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from uuid import UUID
+
+import asyncpg
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Browser, expect
 
 from tests.browser.eyes import Eyes, card
 from tests.front_door.chromium import needs_chromium
 from tests.front_door.house import Person
 
 pytestmark = [needs_chromium, pytest.mark.timeout(300)]
+
+SEEN = """(isSeen) => {
+  Object.defineProperty(document, "hidden", { value: !isSeen, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+"""What a browser tells a page when somebody goes to another tab. One without a screen never does so by itself."""
 
 
 async def test_a_workspace_is_made_watched_stopped_and_the_stop_undone(eyes: Eyes, eve: Person) -> None:
@@ -51,6 +63,26 @@ async def test_a_second_tab_shows_the_same(eyes: Eyes, eve: Person) -> None:
     await expect(card(first, "garden").locator(".badge")).to_have_text("Running")
     await second.bring_to_front()
     await expect(card(second, "garden").locator(".badge")).to_have_text("Running")
+
+
+async def test_a_second_window_shows_it_while_both_are_looked_at(eyes: Eyes, eve: Person, browser: Browser) -> None:
+    await eve.workspace("garden", running=False)
+    first = await eyes.log_in(eve)
+    second = await Eyes(eyes.codehub, await browser.new_context()).log_in(eve)
+    await expect(card(second, "garden").locator(".badge")).to_have_text("Stopped")
+    await card(first, "garden").get_by_role("button", name="Start garden").click()
+    await expect(card(second, "garden").locator(".badge")).to_have_text("Running")
+
+
+async def test_a_tab_that_nobody_looks_at_says_in_its_title_what_has_ended(eyes: Eyes, eve: Person) -> None:
+    garden = await eve.workspace("garden", running=False)
+    page = await eyes.log_in(eve)
+    await expect(card(page, "garden").locator(".badge")).to_have_text("Stopped")
+    await page.evaluate(SEEN, False)
+    await eve.call("POST", f"/workspaces/{garden}/start")
+    await expect(page).to_have_title("(1) garden is running · codehub")
+    await page.evaluate(SEEN, True)
+    await expect(page).to_have_title("Workspaces · codehub")
 
 
 async def test_a_deletion_can_be_called_off_before_it_is_asked_for(eyes: Eyes, eve: Person) -> None:
@@ -131,3 +163,43 @@ async def test_a_stop_needs_no_mouse(eyes: Eyes, eve: Person) -> None:
             break
     await page.keyboard.press("Enter")
     await expect(card(page, "garden").locator(".badge")).to_have_text("Stopped")
+
+
+async def test_the_page_answers_while_changes_pour_in(eyes: Eyes, eve: Person) -> None:
+    garden = await eve.workspace("garden", running=False)
+    page = await eyes.log_in(eve)
+    async with changing(eyes.codehub.database_url, garden):
+        await page.keyboard.press("c")
+        await page.get_by_role("dialog").get_by_label("Name").fill("shed")
+        await page.keyboard.press("Escape")
+        await expect(page.get_by_role("dialog")).to_be_hidden()
+        await card(page, "garden").locator("summary").click()
+        await card(page, "garden").get_by_role("link", name="Delete garden").click()
+        await page.get_by_role("link", name="Keep it").click()
+    await expect(card(page, "garden").get_by_text("the last change")).to_be_visible()
+
+
+@asynccontextmanager
+async def changing(database_url: str, workspace_id: UUID) -> AsyncIterator[None]:
+    """A hundred changes a second meanwhile, and one more at the end."""
+    change = "UPDATE workspaces SET description = $2 WHERE id = $1"
+    connection = await asyncpg.connect(database_url)
+    is_over = asyncio.Event()
+
+    async def pour() -> None:
+        number = 0
+        while not is_over.is_set():
+            await connection.execute(change, workspace_id, f"change {(number := number + 1)}")
+            with suppress(TimeoutError):
+                await asyncio.wait_for(is_over.wait(), 0.01)
+        await connection.execute(change, workspace_id, "the last change")
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(pour())
+            try:
+                yield
+            finally:
+                is_over.set()
+    finally:
+        await connection.close()
