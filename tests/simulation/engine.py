@@ -25,13 +25,14 @@ from tests.simulation.steps import Steps, Watcher
 
 STAGE_SECONDS = 0.7
 HALF = 0
-"""What half of a home holds: nothing that anybody could count on."""
+"""What people could count on in half of a home: nothing."""
 KILLED = 137
 ALIKE = 3
 """How many earlier worlds are remembered, for listings that lie."""
 
-DESTROYS = frozenset({Call.STOP, Call.DELETE_VOLUME, Call.REMOVE_JOB})
-CHANGES = DESTROYS | {Call.START, Call.CREATE_VOLUME, Call.RUN_JOB}
+DESTROYS = frozenset({Call.STOP, Call.DELETE_VOLUME})
+"""A job is no loss: the next attempt has one of its own."""
+CHANGES = DESTROYS | {Call.START, Call.CREATE_VOLUME, Call.RUN_JOB, Call.REMOVE_JOB}
 LOOKS = frozenset({Call.LIST_INSTANCES, Call.LIST_VOLUMES, Call.LIST_JOBS})
 QUIET = frozenset({Call.ENGINE, Call.USAGE, Call.JOB_STATUS, Call.FOLLOW_JOB, Call.STATS})
 
@@ -46,7 +47,8 @@ class SimulatedJob(JobProcess):
         self.lines: list[bytes] = []
         self._disk = disk
         self._taken = disk.contents.get(spec.volume, 0)
-        if spec.order.kind is Kind.RESTORE:
+        self._finds_it_empty = disk.is_empty(spec.volume)
+        if spec.order.kind is Kind.RESTORE and self._finds_it_empty:
             disk.write(spec.volume, HALF)
         self._stages = iter(STAGES[spec.order.kind])
         self._next()
@@ -101,6 +103,8 @@ class SimulatedJob(JobProcess):
         return self._done(data) if totals_of(data) == self.spec.order.expected else ExitCode.CORRUPT
 
     def _unpack(self) -> ExitCode:
+        if not self._finds_it_empty:
+            return ExitCode.FAILED
         data = self._disk.store.whole(self.spec.order.key)
         if data is None:
             return ExitCode.MISSING
@@ -130,6 +134,10 @@ class SimulatedDisk(MemoryDisk):
 
     def write(self, name: str, content: int) -> None:
         self.contents[name] = content
+
+    def is_empty(self, name: str) -> bool:
+        """What a restore asks first, whoever began it and however late."""
+        return name not in self.contents
 
     def used_bytes(self, name: str) -> int:
         return self.contents.get(name, 0).bit_length()

@@ -12,6 +12,8 @@ class Fault(StrEnum):
     """The process ends, as by kill -9: nothing of it is ever resumed. Another one starts."""
     FREEZE = "freeze"
     """It stands still for longer than its lease, another one starts, and then it goes on from here."""
+    CUT = "cut"
+    """Its sessions end at once while it stands still for a moment: it goes on before its own lease is over."""
     ERROR = "error"
     """A call fails; after its effect, its answer is lost. In the database the connection is gone."""
     LIE = "lie"

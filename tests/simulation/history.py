@@ -14,8 +14,12 @@ from tests.simulation.world import LOOK_SECONDS, World
 KINDS = (
     Fault.CRASH,
     Fault.FREEZE,
+    Fault.CUT,
     Fault.ERROR,
     Fault.LIE,
+    Fault.HIDE,
+    Fault.DEATH,
+    Fault.ROT,
     Fault.DEAF,
     Fault.ECHO,
     Fault.CLOCK,

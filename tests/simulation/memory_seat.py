@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from contextvars import Context
+from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -47,6 +47,7 @@ class MemorySeat:
         self._when_lost: list[Callable[[], None]] = []
         self.granted = asyncio.Event()
         self._loop = asyncio.get_running_loop()
+        self._context = copy_context()
         self._under_way = False
         self._used_at = self._loop.time()
         self._look_at_lease(lease_seconds)
@@ -113,8 +114,8 @@ class MemorySeat:
             self._server.pass_on(self._lock_name)
         self.granted.set()
         callbacks, self._when_lost = self._when_lost, []
-        for callback in callbacks:
-            callback()
+        for callback in callbacks:  # a process that is frozen learns of it when it goes on
+            self._loop.call_soon(callback, context=self._context)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[MemoryDatabase]:

@@ -1,6 +1,6 @@
 """Every operation, from an installation at rest to its end: the cases are all ways in which a few steps go wrong."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
@@ -14,8 +14,13 @@ from tests.simulation.silence import forget_worlds, unforeseen
 from tests.simulation.world import World, copy_state
 
 WORKSPACE = UUID(int=0x100)
-KINDS = (Fault.CRASH, Fault.FREEZE, Fault.ERROR, Fault.LIE, Fault.WISH)
+KINDS = (Fault.CRASH, Fault.FREEZE, Fault.CUT, Fault.ERROR, Fault.LIE, Fault.WISH)
 """What goes wrong together with others; by itself anything does."""
+
+
+SEEDS = 10
+AFTERWARDS = 40
+"""So many steps more an operation takes when something has gone wrong."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,7 @@ OPERATIONS = {
     "create": Operation((), Desired.RUNNING, Desired.STANDBY),
     "stop": Operation((Desired.RUNNING,), Desired.STANDBY, Desired.RUNNING),
     "archive": Operation((Desired.RUNNING, Desired.STANDBY), Desired.ARCHIVED, Desired.RUNNING),
+    "archive_or_wait": Operation((Desired.RUNNING, Desired.STANDBY), Desired.ARCHIVED, Desired.STANDBY),
     "restore": Operation((Desired.RUNNING, Desired.ARCHIVED), Desired.RUNNING, Desired.ARCHIVED),
     "delete": Operation((Desired.RUNNING,), Desired.DELETED, Desired.DELETED),
     "empty": Operation((), Desired.ARCHIVED, Desired.RUNNING),
@@ -114,12 +120,23 @@ def cases(name: str, faults: int, seed: int = 0) -> Iterator[Case]:
             yield Case(name, seed, tuple(zip(places, kinds, strict=True)))
 
 
+def around(name: str, what: str, *faults: Fault) -> Iterator[Case]:
+    """The first of them where the operation does this, the others at any steps after it, in several orders."""
+    trace: list[str] = []
+    taken = run_operation(Case(name), trace).steps
+    words = [line.split() for line in trace if f" {what}" in line]
+    first = [int(number) for _, number, *_ in words if number.isdigit()]
+    for step, seed in product(first, range(SEEDS)):
+        for places in combinations(range(step + 1, taken + AFTERWARDS), len(faults) - 1):
+            yield Case(name, seed, tuple(zip((step, *places), faults, strict=True)))
+
+
 def count(name: str, faults: int) -> int:
     return comb(steps_of(name), faults) * int(len(KINDS) ** faults)
 
 
-def drawn(chance: Random, seed: int = 0) -> Case:
-    """One with three faults, of any operation."""
-    name = chance.choice(sorted(OPERATIONS))
+def drawn(chance: Random, seed: int = 0, names: Sequence[str] = tuple(OPERATIONS)) -> Case:
+    """One with three faults, of any of these operations."""
+    name = chance.choice(names)
     places = sorted(chance.sample(range(steps_of(name)), 3))
     return Case(name, seed, tuple((place, chance.choice(KINDS)) for place in places))

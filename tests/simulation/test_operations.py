@@ -1,16 +1,18 @@
 """Whatever goes wrong at the steps of an operation: the wish is reached, nothing is lost, and no contract is broken.
 
-All that can go wrong once is tried here, and some of what can go wrong together; `python -m tests.simulation` tries all
-of it. A case that fails is played again by `python -m tests.simulation.replay CASE`."""
+Some of what can go wrong is tried here; `python -m tests.simulation` tries all of it (docs/faults.md). A case that
+fails is played again by `python -m tests.simulation.replay CASE`."""
 
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from random import Random
 
 import pytest
 
+from tests.job.campaign import LARGE
 from tests.simulation.cases import run
 from tests.simulation.faults import Case, parse
 from tests.simulation.operations import OPERATIONS, cases, drawn, run_operation, steps_of
@@ -18,10 +20,14 @@ from tests.simulation.replay import replay
 
 DRAWN = 150
 HISTORIES = 15
+EACH = 1 if LARGE else 7
+"""Of all that can go wrong once, so manieth: neither the kinds of faults nor the steps come round with it."""
 
 ONCE_WRONG = {
     "delete:22lie": "it was DELETED and named a home that was gone, which an undelete then promised",
     "delete:17crash": "DELETED became DELETING again",
+    "collect@778940:1crash,11crash,22freeze": "a restore that began late would have filled a home in use, but for the"
+    " job's own look whether it is empty",
 }
 """What the simulation has found, by the case that found it."""
 
@@ -34,12 +40,12 @@ def troubles(tried: Iterator[Case]) -> list[str]:
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_nothing_goes_wrong_by_itself(name: str) -> None:
     assert run_operation(Case(name)).failure is None
-    assert steps_of(name) > 10
+    assert steps_of(name) >= 10
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_any_fault_at_any_step(name: str) -> None:
-    assert troubles(cases(name, 1)) == []
+    assert troubles(islice(cases(name, 1), None, None, EACH)) == []
 
 
 def test_three_faults_at_any_steps() -> None:

@@ -12,6 +12,7 @@ from codehub.model.states import Desired, ImageState, Phase
 from codehub.model.templates import Template
 from codehub.model.workspace import Request, RequestKind, Workspace
 from codehub.runtimes.memory_engine import Container
+from codehub.runtimes.protocols import JobState
 from tests.simulation.collecting import POLICY, collector
 from tests.simulation.contracts import (
     Contracts,
@@ -32,11 +33,15 @@ BEGINNING = datetime(2030, 1, 1, tzinfo=UTC)
 IMAGE = "ide"
 OWNER = UUID(int=1)
 TEMPLATE = Template(UUID(int=2), "ide", IMAGE, ImageState.READY, 80, "/")
-FROZEN_SECONDS = 2 * LEASE_SECONDS
+FROZEN_SECONDS = 4 * LEASE_SECONDS
+"""Long enough that a successor has destroyed and made something meanwhile."""
+CUT_SECONDS = LEASE_SECONDS / 4
 LOOK_SECONDS = 0.5
 """How often people write, and it is looked whether all is well."""
 CONVERGED_WITHIN_SECONDS = 120.0
 """After the last fault: the lease of whoever froze, the longest pause between attempts, and the work."""
+STAYS_SECONDS = 1.0
+"""So long whoever goes on after a freeze has to do what it still does."""
 CLOCK_SET = timedelta(seconds=40)
 
 
@@ -47,6 +52,7 @@ class World:
         self.skew = timedelta(0)
         self._readings = 0
         self._ahead = False
+        self._calm_from = 0.0
         self.steps = Steps(loop, trace=steps_trace)
         database = WatchedDatabase(self.now, self.contracts)
         database.templates[TEMPLATE.id] = TEMPLATE
@@ -130,15 +136,22 @@ class World:
         self._keep_one_alive()
 
     def freeze(self, process: Process) -> None:
+        self._stand_still(process, FROZEN_SECONDS, sessions_end_after=LEASE_SECONDS)
+
+    def cut(self, process: Process) -> None:
+        self._stand_still(process, CUT_SECONDS, sessions_end_after=0.0)
+
+    def _stand_still(self, process: Process, seconds: float, *, sessions_end_after: float) -> None:
         process.state = State.FROZEN
         for seat in self._replica(process).seats:
-            self.loop.outside(LEASE_SECONDS, seat.drop)
-        self.loop.outside(FROZEN_SECONDS, self._thaw, process)
+            self.loop.outside(sessions_end_after, seat.drop)
+        self.loop.outside(seconds, self._thaw, process)
         self._keep_one_alive()
 
     def _thaw(self, process: Process) -> None:
         if process.state is State.FROZEN:
             self.steps.say(f"     {process.name} goes on")
+            self._calm_from = self.loop.time() + STAYS_SECONDS
             self.loop.go_on(process)
 
     def _keep_one_alive(self) -> None:
@@ -200,7 +213,7 @@ class World:
             self.write()
             if len(self.steps.fired) != last or any(each.process.state is State.FROZEN for each in self.replicas):
                 last, since = len(self.steps.fired), self.loop.time()
-            elif not any(self._unsettled()):
+            elif self.loop.time() >= self._calm_from and not any(self._unsettled()):
                 return
             elif self.recovers:
                 self._recover()
@@ -223,6 +236,8 @@ class World:
             yield from contract_1_reality(row, self.place, self.contracts.acknowledged.get(row.id, 0))
             if not is_settled(row):
                 yield "contract 2: something is still to be decided"
+        if any(each.seen.state is JobState.RUNNING for each in self.place.engine.disk.jobs.values()):
+            yield "contract 2: a job still runs"
         if self.contracts.collect is not None:
             yield from contract_9_rubbish_goes(self.place, self.contracts.collect, self.now())
 
