@@ -139,6 +139,8 @@ ROUTES = {
     ("POST", "/workspaces/{workspace_id}/restore"): Route(Need.PAGE, form={"archive": str(ARCHIVE_ID)}),
     ("GET", "/workspaces/{workspace_id}/start_empty"): Route(Need.PAGE),
     ("GET", "/account"): Route(Need.PAGE),
+    ("GET", "/account/password"): Route(Need.NOTHING),
+    ("GET", "/account/tokens"): Route(Need.NOTHING),
     ("POST", "/account/password"): Route(Need.PAGE, form=NEW_PASSWORDS),
     ("POST", "/account/sessions/end-others"): Route(Need.PAGE, form={}),
     ("POST", "/account/sessions/{session_id}/end"): Route(Need.PAGE, form={}),

@@ -61,7 +61,6 @@ def test_where_all_is_well_there_is_nothing_to_remedy(code: str) -> None:
         {"templates": [template(ImageState.FAILED)]},
         *({"alarms": [alarm]} for alarm in AlarmCode),
     ],
-    ids=str,
 )
 def test_a_fault_comes_first_with_what_helps(code: str, faulty: dict[str, Any]) -> None:
     first, *others = conditions(known(**faulty), LANGUAGES[code])

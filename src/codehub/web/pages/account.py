@@ -30,6 +30,13 @@ async def show_account(request: Request) -> Response:
     return await _page(request, await person(request))
 
 
+@router.get("/password")
+@router.get("/tokens")
+async def show_account_again() -> Response:
+    """For whoever reloads the page that a form was answered with."""
+    return RedirectResponse("/account", 303)
+
+
 @router.post("/password")
 async def change_password(
     request: Request, token: Sent, present: Text, new: Text, revoke_tokens: Annotated[bool, Form()] = False
