@@ -12,6 +12,7 @@ from tests.decide.builders import (
     HOME,
     KEY,
     OLDER_KEY,
+    T0,
     archive_gone,
     archived,
     container_seen,
@@ -54,6 +55,10 @@ class TestWithdraw:
     def test_an_archive_that_was_only_being_made_counts_again_once_it_is_at_rest(self) -> None:
         row = seeing(under_way(archived(), Operation.CREATE_EMPTY_ARCHIVE, Step.UPLOADED), archive=archive_gone())
         assert phase_after(row, BACK, 3) is Phase.ERROR
+
+    def test_a_deleted_workspace_needs_a_look_after_it(self) -> None:
+        row = under_way(pending(deleted_at=T0), Operation.CREATE_EMPTY_ARCHIVE, Step.UPLOAD)
+        assert phase_after(row, BACK, 3) is Phase.DELETING
 
 
 class TestAnswer:

@@ -55,7 +55,9 @@ def test_what_was_stored_just_now_has_to_be_seen_since(operation: Operation, ste
     row = under_way(archived(), operation, step)
     seen = seeing(row, archive=archive_seen(KEY, at=T0))
     for acted_at, wanted in ((after(MOMENT), True), (T0, False), (None, False)):
-        assert wants_archive_look(under_way(seen, operation, step, acted_at=acted_at)) is wanted
+        for deleted_at in (None, after(9)):  # the deletion waits for this operation
+            waits = under_way(seen, operation, step, acted_at=acted_at, deleted_at=deleted_at)
+            assert wants_archive_look(waits) is wanted
 
 
 @pytest.mark.parametrize("step", [Step.ARCHIVE, Step.VERIFY, Step.RELEASE, Step.RELEASED])

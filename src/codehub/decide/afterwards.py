@@ -14,6 +14,8 @@ def phase_after(workspace: Workspace, decision: Begin | Withdraw | Answer, max_r
     match decision:
         case Begin():  # whatever was wrong, a row with an operation is not in ERROR (contract 4)
             return judge(replace(workspace, operation=decision.operation), max_retries)
+        case Withdraw() if workspace.deleted_at is not None:  # only a look after this act tells what is left
+            return Phase.DELETING
         case Withdraw():
             return judge(replace(forgiven, operation=Operation.NONE, op_step=None), max_retries)
         case Answer():

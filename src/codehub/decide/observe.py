@@ -69,13 +69,14 @@ def wants_another_look(conditions: Conditions) -> bool:
 
 def wants_archive_look(workspace: Workspace) -> bool:
     """Whether its archive has to be looked at now: not seen yet, or not since the act that has stored it; missing for
-    not long enough to be called lost; or just found wanting by a restore, which tells nobody why."""
-    seen = workspace.conditions.archive
-    if workspace.archive_key is None or workspace.deleted_at is not None:
+    not long enough to be called lost; or just found wanting by a restore, which tells nobody why. A deletion does not
+    care, but it begins only when the operation before it has seen what it waits for."""
+    seen, just_stored = workspace.conditions.archive, workspace.op_step in ARCHIVE_JUST_STORED
+    if workspace.archive_key is None or (workspace.deleted_at is not None and not just_stored):
         return False
     if seen is None or seen.subject != workspace.archive_key or _unconfirmed(seen):
         return True
-    if workspace.op_step in ARCHIVE_JUST_STORED:
+    if just_stored:
         return workspace.acted_at is not None and seen.observed_from < workspace.acted_at
     return workspace.operation is Operation.RESTORING and workspace.next_attempt_at is not None
 
