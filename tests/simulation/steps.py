@@ -8,7 +8,6 @@ from random import Random
 from typing import Protocol
 
 from codehub.model.workspace import Workspace
-from codehub.runtimes.protocols import InstanceSpec
 from tests.simulation.faults import Fault
 from tests.simulation.loop import PROCESS, Process, VirtualLoop
 
@@ -23,7 +22,6 @@ class Watcher(Protocol):
     def object_written(self, key: str, data: bytes) -> None: ...
     def object_deleted(self, key: str) -> None: ...
     def volume_deleted(self, name: str) -> None: ...
-    def started(self, spec: InstanceSpec) -> None: ...
     def acts(self, what: str, *, destroys: bool) -> None:
         """A call that changes something is about to leave its process."""
 

@@ -18,6 +18,7 @@ from tests.simulation.contracts import (
     Contracts,
     contract_1_reality,
     contract_2_level_triggered,
+    contract_6_at_most_one_container,
     contract_9_rubbish_goes,
 )
 from tests.simulation.engine import SimulatedDisk, SimulatedEngine
@@ -234,6 +235,7 @@ class World:
         for row in self.database.rows.values():
             yield from contract_2_level_triggered(row, self.now())
             yield from contract_1_reality(row, self.place, self.contracts.acknowledged.get(row.id, 0))
+            yield from contract_6_at_most_one_container(row, self.place)
             if not is_settled(row):
                 yield "contract 2: something is still to be decided"
         if any(each.seen.state is JobState.RUNNING for each in self.place.engine.disk.jobs.values()):
