@@ -19,7 +19,6 @@ from tests.simulation.silence import in_silence
 
 AT_A_TIME = 100
 TELL_SECONDS = 30.0
-TROUBLES_TOLD = 20
 
 
 @dataclass
@@ -91,7 +90,6 @@ def report(tally: Tally, seconds: float) -> str:
         "faults:",
         *(f"  {fault:32} {tally.faults[fault]:>12,}" for fault in Fault if tally.faults[fault]),
         f"troubles: {len(tally.troubles)}",
-        *(f"  {each}" for each in tally.troubles[:TROUBLES_TOLD]),
     ]
     return "\n".join(lines)
 
@@ -109,6 +107,8 @@ def main(arguments: list[str]) -> int:
         with multiprocessing.Pool(asked.workers, maxtasksperchild=200) as pool:
             for tally in pool.imap_unordered(try_out, tried):
                 total.add(tally)
+                for trouble in tally.troubles:  # at once: a campaign takes hours, and may be cut short
+                    _say(trouble)
                 if time.monotonic() - told_at > TELL_SECONDS:
                     told_at = time.monotonic()
                     _say(report(total, told_at - began).splitlines()[0] + f", troubles: {len(total.troubles)}")
