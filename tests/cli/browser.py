@@ -11,16 +11,20 @@ import httpx
 
 
 class Form(HTMLParser):
-    """The hidden fields of the page's form."""
+    """The hidden fields of the form that is sent to this address."""
 
-    def __init__(self, page: str) -> None:
+    def __init__(self, page: str, address: str) -> None:
         super().__init__()
         self.fields: dict[str, str] = {}
+        self._address = address
+        self._is_within = False
         self.feed(page)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         given = dict(attributes)
-        if tag == "input" and given.get("type") == "hidden":
+        if tag == "form":
+            self._is_within = urlsplit(given.get("action") or "").path == self._address
+        if self._is_within and tag == "input" and given.get("type") == "hidden":
             self.fields[given["name"] or ""] = given["value"] or ""
 
 
@@ -33,6 +37,6 @@ if stranger.status_code != 404:
 with httpx.Client(follow_redirects=True, headers={"Origin": origin}, trust_env=False) as browser:
     page = browser.get(address)
     who = {"login": os.environ["BROWSER_LOGIN"], "password": os.environ["BROWSER_PASSWORD"]}
-    page = browser.post(f"{origin}/login", data={**Form(page.text).fields, **who})
+    page = browser.post(f"{origin}/login", data={**Form(page.text, "/login").fields, **who})
     approved = "true" if os.environ["BROWSER_ANSWER"] == "approve" else "false"
-    browser.post(f"{origin}/cli-login", data={**Form(page.text).fields, "approved": approved})
+    browser.post(f"{origin}/cli-login", data={**Form(page.text, "/cli-login").fields, "approved": approved})

@@ -33,7 +33,7 @@ async def codehub(database_url: str, redis_url: str, switch: Switch) -> AsyncIte
     stack = ExitStack()
     folder = stack.enter_context(short_folder())
     try:  # in a thread of its own: the way to the database is a task of this loop
-        made = house(database_url, redis_url, folder, DATABASE_URL=through_switch)
+        made = house(database_url, redis_url, folder, DATABASE_URL=through_switch, PROXY_PROCESSES="1")
         yield await asyncio.to_thread(stack.enter_context, made)
     finally:
         await asyncio.to_thread(stack.close)
@@ -44,7 +44,7 @@ async def test_known_visitors_go_on_and_others_are_told_to_come_back(codehub: Ho
     garden, attic = await ada.workspace("garden"), await ada.workspace("attic", running=False)
     browser = await ada.at(garden)
     await browser.open(browser.origin(attic))
-    for _ in range(8):  # each process of the front door has seen her
+    for _ in range(8):
         assert (await browser.fetch(browser.origin(garden))).status_code == 200
     async with browser.websocket(browser.origin(garden)) as socket:
         await socket.told()
