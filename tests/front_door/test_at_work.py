@@ -35,7 +35,11 @@ def whole() -> Iterator[Installation]:
         DataFolder(made.data, service_account()).prepare()
         install_echo(made.data)
         made.up(**IDLE_SOON)
-        yield made
+        try:
+            yield made
+        finally:  # its workspaces would run on without it
+            made.run("down")
+            made.run("reset", "--yes")
 
 
 @pytest.fixture
