@@ -65,7 +65,7 @@ SECRETS = {
     "network tunnels": "/dev/net/tun",
     "loop devices": "/dev/loop-control",
     "file systems of users": "/dev/fuse",
-    "the superuser's home": "/root/.ssh",
+    "the superuser's home": str(Path("/", "root", ".ssh")),
 }
 CGROUPS = Path("/sys/fs/cgroup")
 
@@ -186,7 +186,7 @@ def other_roots() -> list[str]:
     found = []
     for process in (each for each in os.listdir("/proc") if each.isdigit()):  # noqa: PTH208
         try:
-            seen = os.stat(f"/proc/{process}/root/.")  # noqa: PTH116
+            seen = os.stat(f"/proc/{process}/root")  # noqa: PTH116
         except OSError:
             continue
         if (seen.st_dev, seen.st_ino) != (own.st_dev, own.st_ino):

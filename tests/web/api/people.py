@@ -1,6 +1,7 @@
 """Users, sessions and tokens, put into the database as they would be there, and clients that carry them."""
 
 import contextlib
+import re
 import secrets
 from dataclasses import dataclass, field
 from typing import Any
@@ -97,3 +98,10 @@ class People:
         places = ", ".join(f"${number}" for number in range(1, len(values) + 1))
         statement = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})"  # noqa: S608 (names of our own)
         await self.pool.execute(statement, *values.values())
+
+
+def form_token(page: httpx.Response) -> str:
+    """What the forms of a page bring along."""
+    found = re.search(r'name="csrf_token" value="(\w+)"', page.text)
+    assert found is not None, page.text
+    return found[1]

@@ -13,7 +13,7 @@ from codehub import clock
 from codehub.model.accounts import Role
 from codehub.model.states import ErrorReason, Phase
 from codehub.web.pages import admin_audit, admin_users
-from tests.web.api.people import PASSWORD, People, User
+from tests.web.api.people import PASSWORD, People, User, form_token
 from tests.web.api.workspaces import Owner, make_template
 
 PERSON = {"Accept": "text/html"}
@@ -28,12 +28,6 @@ async def browser(people: People, root: User) -> httpx.AsyncClient:
     return client
 
 
-def token(page: httpx.Response) -> str:
-    found = re.search(r'name="csrf_token" value="(\w+)"', page.text)
-    assert found is not None, page.text
-    return found[1]
-
-
 def strong(page: httpx.Response) -> list[str]:
     """The names in a list."""
     found = re.findall(r"<strong>(?:<a [^>]*>)?([^<]*)(?:</a>)?</strong>", page.text)
@@ -41,7 +35,7 @@ def strong(page: httpx.Response) -> list[str]:
 
 
 async def send(browser: httpx.AsyncClient, address: str, **fields: str) -> httpx.Response:
-    csrf = token(await browser.get("/account"))
+    csrf = form_token(await browser.get("/account"))
     return await browser.post(f"/admin{address}", data={"csrf_token": csrf, **fields})
 
 
@@ -144,7 +138,7 @@ async def test_everybodys_workspaces_are_narrowed_and_acted_on(
     assert strong(await browser.get(f"{address}?phase=ERROR&error=DataLost")) == ["shed"]
     assert strong(await browser.get(f"{address}?operation=STOPPING")) == []
     assert strong(await browser.get(f"{address}?q=TT&template=ide&phase=x&page=99")) == ["attic"]
-    csrf = token(await browser.get(address))
+    csrf = form_token(await browser.get(address))
     sent = {"csrf_token": csrf, "action": "stop", "ids": [garden["id"]]}
     came_from = {"Referer": "http://codehub.test/admin/workspaces?owner=ada"}
     answer = await browser.post("/workspaces/act", data=sent, headers=came_from)

@@ -8,7 +8,7 @@ import pytest
 
 from codehub.model.states import ErrorReason, Phase
 from codehub.web.pages.sought import PER_PAGE
-from tests.web.api.people import PASSWORD, People, User
+from tests.web.api.people import PASSWORD, People, User, form_token
 from tests.web.api.shelf import Shelf
 from tests.web.api.workspaces import Owner
 
@@ -23,18 +23,16 @@ async def browser(people: People, user: User) -> httpx.AsyncClient:
     return client
 
 
-def token(page: httpx.Response) -> str:
-    found = re.search(r'name="csrf_token" value="(\w+)"', page.text)
-    assert found is not None, page.text
-    return found[1]
-
-
 def texts(page: httpx.Response, kind: str) -> list[str]:
     return [unescape(text) for text in re.findall(rf"<{kind}>(?:<a [^>]*>)?([^<]*)<", page.text)]
 
 
 async def act(browser: httpx.AsyncClient, action: str, *workspaces: dict[str, str]) -> httpx.Response:
-    sent = {"csrf_token": token(await browser.get("/")), "action": action, "ids": [each["id"] for each in workspaces]}
+    sent = {
+        "csrf_token": form_token(await browser.get("/")),
+        "action": action,
+        "ids": [each["id"] for each in workspaces],
+    }
     return await browser.post("/workspaces/act", data=sent)
 
 
@@ -83,7 +81,7 @@ async def test_nobody_sees_what_belongs_to_others(people: People, browser: httpx
     assert "garden" not in (await other.get("/fragments/cards", params={"ids": made["id"].replace("-", "")})).text
     for what in ("fork", "delete"):
         assert (await other.get(f"/workspaces/{made['id']}/{what}")).status_code == 404
-    sent = {"csrf_token": token(await other.get("/")), "action": "delete", "ids": [made["id"]]}
+    sent = {"csrf_token": form_token(await other.get("/")), "action": "delete", "ids": [made["id"]]}
     await other.post("/workspaces/act", data=sent)
     assert texts(await browser.get("/"), "h2") == ["garden"]
 
@@ -119,7 +117,7 @@ async def test_a_form_of_another_page_does_nothing(browser: httpx.AsyncClient, a
 
 async def test_the_script_of_a_page_gets_what_happened_with_its_undo(browser: httpx.AsyncClient, ada: Owner) -> None:
     made = await ada.create("garden", "RUNNING")
-    sent = {"csrf_token": token(await browser.get("/")), "action": "stop", "ids": [made["id"]]}
+    sent = {"csrf_token": form_token(await browser.get("/")), "action": "stop", "ids": [made["id"]]}
     answer = await browser.post("/workspaces/act", data=sent, headers={"X-Requested-With": "fetch"})
     assert answer.status_code == 200
     assert "garden is stopped." in answer.text
@@ -128,7 +126,7 @@ async def test_the_script_of_a_page_gets_what_happened_with_its_undo(browser: ht
 
 async def test_a_workspace_is_made_with_what_was_chosen(browser: httpx.AsyncClient, ada: Owner) -> None:
     form = await browser.get("/workspaces/new")
-    sent = {"csrf_token": token(form), "name": "garden", "template": "ide", "memory": "0.5", "standby": "3600"}
+    sent = {"csrf_token": form_token(form), "name": "garden", "template": "ide", "memory": "0.5", "standby": "3600"}
     sent["repository"] = " https://git.example.org/shop/garden.git "
     answer = await browser.post("/workspaces/new", data=sent)
     assert answer.status_code == 303, answer.text
@@ -151,7 +149,7 @@ async def test_a_workspace_is_made_with_what_was_chosen(browser: httpx.AsyncClie
 async def test_what_is_wrong_in_a_form_is_shown_with_what_was_filled_in(
     browser: httpx.AsyncClient, field: str, value: str, told: str
 ) -> None:
-    good = {"csrf_token": token(await browser.get("/workspaces/new")), "name": "garden", "template": "ide"}
+    good = {"csrf_token": form_token(await browser.get("/workspaces/new")), "name": "garden", "template": "ide"}
     answer = await browser.post("/workspaces/new", data={**good, "description": "The shop", field: value})
     assert answer.status_code == 422
     assert told in answer.text
@@ -176,7 +174,9 @@ async def test_a_fork_begins_with_an_archive(browser: httpx.AsyncClient, ada: Ow
     assert (await browser.get(f"/workspaces/{made['id']}/fork")).status_code == 409
     await shelf.put(made)
     form = await browser.get(f"/workspaces/{made['id']}/fork")
-    answer = await browser.post(f"/workspaces/{made['id']}/fork", data={"csrf_token": token(form), "name": "garden 2"})
+    answer = await browser.post(
+        f"/workspaces/{made['id']}/fork", data={"csrf_token": form_token(form), "name": "garden 2"}
+    )
     assert answer.status_code == 303, answer.text
     assert texts(await browser.get("/"), "h2") == ["garden 2", "garden"]
 
@@ -190,7 +190,7 @@ async def test_language_and_theme_are_remembered(browser: httpx.AsyncClient) -> 
 
 
 async def test_a_token_is_shown_once_and_revoked(browser: httpx.AsyncClient, people: People) -> None:
-    form = {"csrf_token": token(await browser.get("/account")), "name": "laptop", "scope": "read", "days": "30"}
+    form = {"csrf_token": form_token(await browser.get("/account")), "name": "laptop", "scope": "read", "days": "30"}
     made = await browser.post("/account/tokens", data=form)
     [secret] = re.findall(r"codehub_[\w-]+", made.text)
     program = await people.client(headers={"Authorization": f"Bearer {secret}"})
@@ -198,7 +198,7 @@ async def test_a_token_is_shown_once_and_revoked(browser: httpx.AsyncClient, peo
     page = await browser.get("/account")
     assert secret not in page.text
     [address] = re.findall(r'action="(/account/tokens/[^"]+/revoke)"', page.text)
-    assert (await browser.post(address, data={"csrf_token": token(page)})).status_code == 303
+    assert (await browser.post(address, data={"csrf_token": form_token(page)})).status_code == 303
     assert (await program.get("/api/v1/me")).status_code == 401
 
 
@@ -208,10 +208,10 @@ async def test_other_browsers_are_logged_out_one_by_one_or_together(
     others = [await people.browser(user) for _ in range(3)]
     page = await browser.get("/account")
     address = re.findall(r'action="(/account/sessions/[0-9a-f-]{36}/end)"', page.text)[0]
-    await browser.post(address, data={"csrf_token": token(page)})
+    await browser.post(address, data={"csrf_token": form_token(page)})
     assert "That browser is logged out." in (await browser.get("/account")).text
     assert [(await each.get("/api/v1/me")).status_code for each in others].count(401) == 1
-    await browser.post("/account/sessions/end-others", data={"csrf_token": token(page)})
+    await browser.post("/account/sessions/end-others", data={"csrf_token": form_token(page)})
     assert {(await each.get("/api/v1/me")).status_code for each in others} == {401}
     assert (await browser.get("/account")).status_code == 200
 
@@ -221,7 +221,7 @@ async def test_a_password_is_changed_on_the_page(people: People) -> None:
     browser = await people.browser(user)
     browser.headers.update(PERSON)
     form = {
-        "csrf_token": token(await browser.get("/account")),
+        "csrf_token": form_token(await browser.get("/account")),
         "present": PASSWORD,
         "new": "four more words are better",
     }
@@ -234,6 +234,6 @@ async def test_a_password_is_changed_on_the_page(people: People) -> None:
 
 
 async def test_a_logout_ends_the_session(browser: httpx.AsyncClient) -> None:
-    answer = await browser.post("/logout", data={"csrf_token": token(await browser.get("/"))})
+    answer = await browser.post("/logout", data={"csrf_token": form_token(await browser.get("/"))})
     assert (answer.status_code, answer.headers["location"]) == (303, "/login")
     assert (await browser.get("/api/v1/me")).status_code == 401

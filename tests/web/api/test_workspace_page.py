@@ -18,7 +18,7 @@ from codehub.model.usage import Sample
 from codehub.settings import Settings
 from codehub.web.pages.workspace_timeline import MOST_EVENTS
 from codehub.web.parts import Parts
-from tests.web.api.people import People, User
+from tests.web.api.people import People, User, form_token
 from tests.web.api.shelf import Shelf
 from tests.web.api.workspaces import Owner
 
@@ -45,17 +45,11 @@ def address(workspace: dict[str, Any], rest: str = "") -> str:
     return f"/workspaces/{workspace['id']}{rest}"
 
 
-def token(page: httpx.Response) -> str:
-    found = re.search(r'name="csrf_token" value="(\w+)"', page.text)
-    assert found is not None, page.text
-    return found[1]
-
-
 async def send(
     browser: httpx.AsyncClient, workspace: dict[str, Any], rest: str = "", **fields: object
 ) -> httpx.Response:
     here = address(workspace)
-    sent = {"csrf_token": token(await browser.get(here)), **fields}
+    sent = {"csrf_token": form_token(await browser.get(here)), **fields}
     return await browser.post(here + rest, data=sent, headers={"Referer": f"http://codehub.test{here}"})
 
 
@@ -92,7 +86,7 @@ async def test_it_is_its_owners_and_for_administrators(people: People, ada: Owne
     page = await administrator.get(address(made))
     assert "Belongs to" in page.text
     assert 'data-key="open"' not in page.text
-    sent = {"csrf_token": token(page), "action": "start", "ids": [made["id"]]}
+    sent = {"csrf_token": form_token(page), "action": "start", "ids": [made["id"]]}
     await administrator.post("/workspaces/act", data=sent)
     assert (await ada.get(made)).json()["desired_state"] == "RUNNING"
 

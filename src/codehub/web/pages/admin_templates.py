@@ -19,11 +19,11 @@ from codehub.web.pages.administration import (
     Sent,
     administrator,
     back,
+    form,
     page,
     question,
     refused,
     sent_by,
-    why,
 )
 from codehub.web.pages.numbers import number, scaled
 from codehub.web.pages.reading import Message, reading
@@ -172,11 +172,6 @@ def _differences(filled: Filled, template: ShownTemplate) -> dict[str, Any]:
     return {name: value for name, value in after.items() if value != before[name]}
 
 
-def _names(error: ValidationError) -> set[str]:
-    """Of the fields: a resource by its own name, a variable by that of the environment."""
-    return {str(part) for mistake in error.errors() for part in mistake["loc"]}
-
-
 def _form(
     request: Request,
     caller: Caller,
@@ -184,15 +179,4 @@ def _form(
     template: ShownTemplate | None = None,
     refusal: ValidationError | Refused | None = None,
 ) -> Response:
-    wrong = _names(refusal) if isinstance(refusal, ValidationError) else set()
-    return page(
-        request,
-        caller,
-        "templates",
-        "admin_template.html",
-        200 if refusal is None else getattr(refusal, "status", 422),
-        filled=filled,
-        known=template,
-        trouble=why(request, caller, refusal) if refusal is not None else "",
-        wrong=wrong,
-    )
+    return form(request, caller, "templates", "admin_template.html", refusal, filled=filled, known=template)

@@ -19,12 +19,12 @@ from codehub.web.pages.administration import (
     administrator,
     back,
     cursor_in,
+    form,
     page,
     question,
     refused,
     sent_by,
     text_in,
-    why,
 )
 from codehub.web.pages.cards import cards
 from codehub.web.pages.numbers import scaled
@@ -196,18 +196,8 @@ def _said(what: str, user: User) -> Message:
 def _new_page(
     request: Request, caller: Caller, filled: Filled, refusal: ValidationError | Refused | None = None
 ) -> Response:
-    wrong = {str(each["loc"][-1]) for each in refusal.errors()} if isinstance(refusal, ValidationError) else set()
-    return page(
-        request,
-        caller,
-        "users",
-        "admin_user_new.html",
-        200 if refusal is None else getattr(refusal, "status", 422),
-        filled=filled,
-        trouble=why(request, caller, refusal) if refusal is not None else "",
-        wrong=wrong,
-        roles=list(Role),
-        shortest=SHORTEST,
+    return form(
+        request, caller, "users", "admin_user_new.html", refusal, filled=filled, roles=list(Role), shortest=SHORTEST
     )
 
 

@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from codehub.model.accounts import Caller
 from codehub.web.pages.actions import told
 from codehub.web.pages.reading import Message, is_fetched, person, reading
-from codehub.web.pages.refusing import said
+from codehub.web.pages.refusing import said, wrong_fields
 from codehub.web.pages.render import form_page
 from codehub.web.pages.sought import LONGEST
 from codehub.web.parts import parts_of
@@ -117,6 +117,22 @@ def back(request: Request, caller: Caller, address: str, messages: Sequence[Mess
 
 def refused(request: Request, caller: Caller, address: str, refusal: Refused | ValidationError) -> Response:
     return back(request, caller, address, [Message("admin.refused", {"why": why(request, caller, refusal)}, True)])
+
+
+def form(
+    request: Request,
+    caller: Caller,
+    tab: str,
+    file: str,
+    refusal: Refused | ValidationError | None,
+    /,
+    **values: Any,  # noqa: ANN401 (whatever its template shows)
+) -> Response:
+    """As it was filled in, with what was wrong in it, if something was."""
+    if refusal is None:
+        return page(request, caller, tab, file, trouble="", wrong=frozenset(), **values)
+    status, wrong = (refusal.status, frozenset[str]()) if isinstance(refusal, Refused) else (422, wrong_fields(refusal))
+    return page(request, caller, tab, file, status, trouble=why(request, caller, refusal), wrong=wrong, **values)
 
 
 def why(request: Request, caller: Caller, refusal: Refused | ValidationError) -> str:

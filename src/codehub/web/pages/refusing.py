@@ -47,4 +47,5 @@ NONE = Mistakes()
 
 
 def wrong_fields(error: ValidationError) -> frozenset[str]:
-    return frozenset(str(mistake["loc"][-1]) for mistake in error.errors())
+    """By name; what lies within another, such as one of several variables, by the name of that too."""
+    return frozenset(str(part) for mistake in error.errors() for part in mistake["loc"])
