@@ -8,6 +8,10 @@ from tests.faults.real_house import database_of_its_own
 from tests.folders import short_folder
 from tests.front_door.house import IDLE_SOON, House, Person, house
 
+A_DAY = str(24 * 60 * 60)
+STAYS = {"TTL_STANDBY_SECONDS": A_DAY, "TTL_ARCHIVE_SECONDS": A_DAY}
+"""What tests share is not put to sleep while others run between them."""
+
 
 @pytest.fixture(scope="session")
 def codehub(postgres_url: str, migrated_template: str, redis_url: str) -> Iterator[House]:
@@ -15,7 +19,7 @@ def codehub(postgres_url: str, migrated_template: str, redis_url: str) -> Iterat
     with (
         database_of_its_own(postgres_url, migrated_template) as url,
         short_folder() as folder,
-        house(url, redis_url, folder, 0, **IDLE_SOON) as running,
+        house(url, redis_url, folder, 0, **IDLE_SOON, **STAYS) as running,
     ):
         yield running
 

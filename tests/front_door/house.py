@@ -34,7 +34,7 @@ from tests.web.api.people import PASSWORD, People, User
 START_SECONDS = 90.0
 SECONDS = 60.0
 IDLE_SOON = {"ACTIVITY_FLUSH_INTERVAL": "1", "COORDINATOR_TTL_INTERVAL": "1"}
-"""For workspaces with an idle time of seconds; all others have the default one."""
+"""For workspaces with an idle time of seconds; all others have that of their house."""
 
 
 @dataclass(frozen=True)

@@ -205,7 +205,7 @@ async def test_a_stop_lets_it_save_its_work(here: Place) -> None:
 
 
 async def test_one_that_does_not_want_to_end_is_killed_with_all_that_it_started(here: Place) -> None:
-    script = "trap '' TERM; (setsid sleep 1000 &); touch ready; while :; do sleep 0.05; done"
+    script = "trap '' TERM; (setsid sleep 1000 &); : > ready; exec sleep 1000"  # whoever is there then stays
     spec = await here.spec(here.add_tool("stubborn", "/bin/sh", "-c", script))
     await here.open().instances.start(spec)
     await ready(here, spec.name)
@@ -255,7 +255,7 @@ async def test_where_the_data_folder_has_a_long_path_sockets_lie_elsewhere(here:
 
 
 async def ready(here: Place, name: str) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not (here.home(await here.listed(name)) / "ready").exists():
             await asyncio.sleep(0.02)
 
