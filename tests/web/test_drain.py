@@ -3,8 +3,9 @@
 import asyncio
 import signal
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
@@ -15,6 +16,7 @@ from codehub.web import server as web_server
 from codehub.web.app import Dependencies, create_app
 from codehub.web.process import Process
 from codehub.web.server import DrainingServer
+from tests.folders import short_folder
 
 ASK = b"GET %b HTTP/1.1\r\nHost: codehub.test\r\n\r\n"
 
@@ -37,6 +39,10 @@ class Connection:
         await self._reader.readexactly(int(headers.get("content-length", 0)))
         return status, headers
 
+    async def until(self, end: bytes) -> bytes:
+        async with asyncio.timeout(20):
+            return await self._reader.readuntil(end)
+
     async def rest(self) -> bytes:
         """All that still comes until the other side closes."""
         async with asyncio.timeout(20):
@@ -47,14 +53,20 @@ class Connection:
 
 
 class Serving:
-    def __init__(self, app: FastAPI, process: Process) -> None:
+    def __init__(self, app: FastAPI, process: Process, own: Path) -> None:
         self.listener = socket.create_server(("127.0.0.1", 0))
-        self.server = DrainingServer(app, process.drain)
+        self.own = own
+        self.server = DrainingServer(app, process.drain, own)
         self.task = asyncio.create_task(self.server.serve([self.listener.dup()]))
 
     def asked_to_end(self, number: signal.Signals) -> None:
         self.server.handle_exit(number, None)
         self.server._captured_signals.clear()  # it would send them to the process of the tests
+
+    async def until_ready(self) -> None:
+        async with asyncio.timeout(10):
+            while not self.own.exists():
+                await asyncio.sleep(0.01)
 
     async def until_drains(self) -> None:
         async with asyncio.timeout(10):
@@ -70,7 +82,13 @@ class Serving:
 
 
 @pytest.fixture
-async def serving(settings: Settings, unused_dependencies: Dependencies) -> AsyncIterator[Serving]:
+def own_folder() -> Iterator[Path]:
+    with short_folder() as folder:
+        yield folder
+
+
+@pytest.fixture
+async def serving(settings: Settings, unused_dependencies: Dependencies, own_folder: Path) -> AsyncIterator[Serving]:
     process = Process()
     app = create_app(settings, unused_dependencies, process=process)
 
@@ -87,7 +105,7 @@ async def serving(settings: Settings, unused_dependencies: Dependencies) -> Asyn
         await process.drain.begun()
         await asyncio.sleep(0.2)
 
-    serving = Serving(app, process)
+    serving = Serving(app, process, own_folder / "own.sock")
     yield serving
     serving.asked_to_end(signal.SIGINT)
     await serving.task
@@ -128,11 +146,23 @@ async def test_a_request_under_way_is_answered(serving: Serving) -> None:
     assert (status, headers["connection"]) == (200, "close")
 
 
+async def test_whoever_has_just_connected_to_its_own_socket_is_answered(serving: Serving) -> None:
+    await serving.until_ready()
+    with socket.socket(socket.AF_UNIX) as visitor:
+        visitor.connect(str(serving.own))
+        visitor.sendall(ASK % b"/healthz")
+        await serving.server.shutdown()  # which begins before anybody has seen the visitor
+        assert visitor.recv(4096).startswith(b"HTTP/1.1 200 OK\r\n")
+    assert not serving.own.exists()
+
+
 async def test_a_stream_ends_as_http_wants_it(serving: Serving) -> None:
     async with serving.connected() as reader:
         assert (await reader.ask("/endless"))[0] == 200
         serving.asked_to_end(signal.SIGTERM)
-        assert (await reader.rest()).endswith(b"5\r\nfirst\r\n0\r\n\r\n")
+        assert await reader.until(b"0\r\n\r\n") == b"5\r\nfirst\r\n0\r\n\r\n"
+        status, headers = await reader.ask("/healthz")  # the end of the stream has not said that it would be the last
+        assert (status, headers["connection"]) == (200, "close")
 
 
 async def test_idle_connections_are_closed_after_a_while_and_in_a_hurry_at_once(

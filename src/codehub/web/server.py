@@ -9,7 +9,6 @@ import signal
 import socket
 import struct
 import termios
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
@@ -40,7 +39,8 @@ NEW_OBJECTS = 20_000
 
 class DrainingServer(uvicorn.Server):
     """SIGTERM drains: nothing is accepted any more, requests under way are answered, idle connections are given time
-    for one more, which tells them to go. SIGINT, or a second signal, gives idle ones no time."""
+    for one more, which tells them to go. SIGINT, or a second signal, gives idle ones no time. No connection is closed
+    whose last answer did not say so, except one that stays idle: its other side may have sent the next request."""
 
     def __init__(self, app: FastAPI, drain: Drain, alone: Path | None = None, inside: Door | None = None) -> None:
         """`alone` is where it makes a unix socket when it is ready, and takes it away as soon as it is to end; `inside`
@@ -61,6 +61,7 @@ class DrainingServer(uvicorn.Server):
         self._alone = alone
         self._inside = inside
         self._hurries = False
+        self._own: asyncio.Server | None = None
         self._exits = ExitStack()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -68,7 +69,7 @@ class DrainingServer(uvicorn.Server):
         _spare_what_stays()
         if self._alone is not None:
             own = self._exits.enter_context(reached_alone(self._alone))
-            self.servers.append(await asyncio.get_running_loop().create_unix_server(self._connected, sock=own))
+            self._own = await asyncio.get_running_loop().create_unix_server(self._connected, sock=own)
         if self._inside is not None:
             self.servers.append(await self._inside.open(self.server_state))
 
@@ -82,34 +83,29 @@ class DrainingServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for server in self.servers:
             server.close()
-        self._exits.close()
         for listener in sockets or []:
             listener.close()
+        if self._alone is not None:
+            self._alone.unlink(missing_ok=True)
         self._drain.begin()
-        for connection in self._busy():
-            connection.cycle.keep_alive = False
         began = elapsed()
+        await asyncio.sleep(LOOK_SECONDS)  # whoever had found our own socket by then is let in
         while self.server_state.connections and elapsed() - began < GRACE_SECONDS:
             if self._hurries or elapsed() - began > IDLE_SECONDS:
                 self._close_idle()
             await asyncio.sleep(LOOK_SECONDS)
+        if self._own is not None:
+            self._own.close()
+        self._exits.close()
         if self.server_state.tasks:
             log.warning("requests cut", number=len(self.server_state.tasks))
         for task in self.server_state.tasks:
             task.cancel()
         await self.lifespan.shutdown()
 
-    def _connections(self) -> Iterator[HttpToolsProtocol]:
-        for connection in list(self.server_state.connections):
-            if isinstance(connection, HttpToolsProtocol):
-                yield connection
-
-    def _busy(self) -> Iterator[HttpToolsProtocol]:
-        return (each for each in self._connections() if not _is_idle(each))
-
     def _close_idle(self) -> None:
-        for connection in self._connections():
-            if _is_idle(connection) and not _has_unread(connection):
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, HttpToolsProtocol) and _is_idle(connection) and not _has_unread(connection):
                 connection.transport.close()
 
 
