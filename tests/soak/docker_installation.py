@@ -16,13 +16,24 @@ from tests.soak.echo_image import NAME, echo_image, offer
 from tests.soak.sampling import Sampled
 
 MADE_AT_ONCE = 4
-QUIET = {"PROXY_CONNECTIONS_PER_ADDRESS": "10000", "TTL_STANDBY_SECONDS": "86400", "COORDINATOR_GC_INTERVAL": "600"}
+UNVISITED_SHARE = 0.1
+QUIET = {
+    "PROXY_CONNECTIONS_PER_ADDRESS": "10000",
+    "TTL_STANDBY_SECONDS": "86400",
+    "COORDINATOR_GC_INTERVAL": "60",
+    "RETENTION_EVENTS_SECONDS": "600",
+    "RETENTION_AUDIT_SECONDS": "600",
+}
 
 
 @dataclass(frozen=True)
 class DockerInstallation:
+    person: Person
+    """Whose workspaces they are."""
     doors: Sequence[tuple[Browser, UUID]]
     """Workspaces, each with a browser that has opened it."""
+    unvisited: Sequence[UUID]
+    """Those that may sleep, since nobody is there."""
     sampled: Sampled
 
 
@@ -51,7 +62,9 @@ async def _furnished(made: Ground, workspaces: int) -> DockerInstallation:
         return {name: made.pid(name) for name in PROCESSES}
 
     doors = await asyncio.gather(*(door(number) for number in range(workspaces)))
-    return DockerInstallation(doors, Sampled("docker", made.database_url, made.redis_url, processes))
+    unvisited = [doors.pop()[1] for _ in range(round(UNVISITED_SHARE * workspaces))]
+    sampled = Sampled("docker", made.database_url, made.redis_url, processes)
+    return DockerInstallation(person, doors, unvisited, sampled)
 
 
 async def _door(person: Person, name: str) -> tuple[Browser, UUID]:

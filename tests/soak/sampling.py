@@ -3,19 +3,25 @@
 import asyncio
 import resource
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import asyncpg
 from redis.asyncio import Redis
+from redis.exceptions import RedisError
 
 DATABASE = """
     SELECT (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()) AS connections,
         pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint AS wal,
         (SELECT sum(pg_total_relation_size(relid)) FROM pg_stat_user_tables)::bigint AS bytes,
-        (SELECT sum(n_dead_tup) FROM pg_stat_user_tables)::bigint AS dead
+        (SELECT sum(n_dead_tup) FROM pg_stat_user_tables)::bigint AS dead,
+        (SELECT coalesce(max(id), 0) FROM workspace_events) AS events,
+        (SELECT count(*) FROM workspaces WHERE phase = 'ERROR') AS errors
 """
+AWAY = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, RedisError)
 
 
 @dataclass
@@ -27,18 +33,35 @@ class Sampled:
     redis_url: str
     processes: Callable[[], Mapping[str, int | None]]
     """Their process ids, by what they are called."""
+    events: int = 0
+    """What its workspaces' stories tell so far, also of what was pruned since."""
+    errors: int = 0
+    """How many of them are in ERROR."""
+    pids: dict[str, set[int | None]] = field(default_factory=lambda: defaultdict(set))
     _wal: tuple[float, int] | None = field(default=None)
 
+    @property
+    def replaced(self) -> int:
+        """How often a process was not there, or was another one."""
+        return sum(len(each) - 1 for each in self.pids.values())
+
     async def sample(self) -> dict[str, float]:
-        return {**self._processes(), **await self._database(), **await self._redis()}
+        """What can be taken now: on a machine that is loaded somebody may not answer in time."""
+        taken = self._processes()
+        for part in (self._database, self._redis):
+            with suppress(*AWAY):
+                taken |= await part()
+        return taken
 
     def _processes(self) -> dict[str, float]:
         taken = {}
         for called, pid in self.processes().items():
+            self.pids[called].add(pid)
             process = Path(f"/proc/{pid}")
-            pages = int((process / "statm").read_text().split()[1])
-            taken[f"{self.name} {called} MB"] = pages * resource.getpagesize() / 1e6
-            taken[f"{self.name} {called} descriptors"] = float(sum(1 for _ in (process / "fd").iterdir()))
+            with suppress(OSError):
+                pages = int((process / "statm").read_text().split()[1])
+                taken[f"{self.name} {called} MB"] = pages * resource.getpagesize() / 1e6
+                taken[f"{self.name} {called} descriptors"] = float(sum(1 for _ in (process / "fd").iterdir()))
         return taken
 
     async def _database(self) -> dict[str, float]:
@@ -47,16 +70,19 @@ class Sampled:
             row = await connection.fetchrow(DATABASE)
         finally:
             await connection.close()
-        before, self._wal = self._wal, (time.monotonic(), row["wal"])
-        rate = {}
-        if before is not None:
-            kilobytes = (row["wal"] - before[1]) / 1000
-            rate = {f"{self.name} WAL kB/s": kilobytes / (self._wal[0] - before[0])}
-        return rate | {
+        self.events, self.errors = row["events"], row["errors"]
+        return self._wal_rate(row["wal"]) | {
             f"{self.name} database connections": float(row["connections"]),
             f"{self.name} tables MB": row["bytes"] / 1e6,
             f"{self.name} dead rows": float(row["dead"]),
         }
+
+    def _wal_rate(self, position: int) -> dict[str, float]:
+        """Since the sample before."""
+        before, self._wal = self._wal, (time.monotonic(), position)
+        if before is None:
+            return {}
+        return {f"{self.name} WAL kB/s": (position - before[1]) / 1000 / (self._wal[0] - before[0])}
 
     async def _redis(self) -> dict[str, float]:
         async with Redis.from_url(self.redis_url) as redis:

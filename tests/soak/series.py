@@ -3,26 +3,29 @@
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 Samples = Sequence[Mapping[str, float]]
-"""Each with its moment, `at`."""
+"""Each with its moment, `at`. A figure that could not be taken is left out."""
 
 
 @dataclass(frozen=True)
 class Bound:
-    """How much a figure may grow over the second half of a run: a share of its median, or at least so much."""
+    """How much a figure may rise over the second half of a run: a share of its median, or so much where that is more.
+
+    The second keeps small figures from being called growing for a page or a connection more."""
 
     share: float
     least: float
 
 
 BOUNDS = {
-    "MB": Bound(0.05, 8),
+    "MB": Bound(0.03, 4),
     "descriptors": Bound(0.02, 8),
     "connections": Bound(0.02, 4),
-    "WAL kB/s": Bound(0.25, 20),
-    "tables MB": Bound(0.1, 4),
-    "dead rows": Bound(0.25, 5000),
+    "WAL kB/s": Bound(0.25, 10),
+    "tables MB": Bound(0.05, 2),
+    "dead rows": Bound(0.25, 2000),
 }
 """By what a figure is counted in, which its name ends with."""
 
@@ -31,28 +34,39 @@ BOUNDS = {
 class Verdict:
     figure: str
     median: float
-    growth: float
-    """Over the second half, by the line that fits it best."""
+    rise: float
+    """Over the second half."""
     allowed: float
 
     @property
     def is_flat(self) -> bool:
-        return self.growth <= self.allowed
+        return self.rise <= self.allowed
 
 
 def verdicts(samples: Samples) -> list[Verdict]:
-    return [_verdict(figure, samples) for figure in samples[-1] if figure != "at"]
+    """Of the second half only: at first caches fill and pools grow. A figure needs two samples there."""
+    half = second_half(samples)
+    known = {figure: [each for each in half if figure in each] for each in half for figure in each if figure != "at"}
+    return [_verdict(figure, taken) for figure, taken in known.items() if len(taken) > 1]
+
+
+def second_half(samples: Samples) -> Samples:
+    return samples[len(samples) // 2 :]
 
 
 def _verdict(figure: str, samples: Samples) -> Verdict:
-    """Of the second half only: at first caches fill and pools grow."""
-    half = [each for each in samples[len(samples) // 2 :] if figure in each]
-    times, values = [each["at"] for each in half], [each[figure] for each in half]
-    slope = statistics.linear_regression(times, values).slope
-    median = statistics.median(values)
+    points = [(each["at"], each[figure]) for each in samples]
+    median = statistics.median(value for _, value in points)
     bound = BOUNDS[counted_in(figure)]
-    return Verdict(figure, median, slope * (times[-1] - times[0]), max(bound.share * median, bound.least))
+    rise = slope(points) * (points[-1][0] - points[0][0])
+    return Verdict(figure, median, rise, max(bound.share * median, bound.least))
+
+
+def slope(points: Sequence[tuple[float, float]]) -> float:
+    """The median of the slopes between any two points (Theil and Sen): a spike, or a moment of trouble, moves the line
+    of least squares and not this one."""
+    return statistics.median((later - value) / (then - at) for (at, value), (then, later) in combinations(points, 2))
 
 
 def counted_in(figure: str) -> str:
-    return next(unit for unit in BOUNDS if figure.endswith(unit))
+    return max((unit for unit in BOUNDS if figure.endswith(unit)), key=len)
