@@ -11,12 +11,15 @@ import sys
 import uvloop
 from sqlalchemy import text
 
+from codehub.decide.idle import IdlePolicy
 from codehub.model.states import Desired
 from codehub.telemetry import logs
 from tests.coordinators.house import House
 
 PREFIX = "soak"
-WISHES_PER_SECOND = 1
+WISH_SECONDS = 2
+SOON_ASLEEP = IdlePolicy(standby_after_seconds=120, archive_after_seconds=600)
+"""So that within minutes as many fall asleep and are archived as are woken."""
 KEPT = {"events_seconds": 600, "gc_interval": 60}
 """The story of a workspace is kept for so short a time that it does not get longer within the hour."""
 WISHES = (Desired.RUNNING, Desired.STANDBY, Desired.ARCHIVED)
@@ -27,6 +30,7 @@ async def live(workspaces: int) -> None:
     async with House.open(os.environ["DATABASE_URL"], os.environ["REDIS_URL"], PREFIX) as house:
         async with house.pool.connect() as connection:
             everybody = list((await connection.execute(text("SELECT id FROM users"))).scalars())
+        house.idle_policy = SOON_ASLEEP
         made = []
         for number in range(workspaces):
             house.owner = everybody[number % len(everybody)]
@@ -35,7 +39,7 @@ async def live(workspaces: int) -> None:
         print(READY, flush=True)  # noqa: T201 (whoever started it waits for that)
         while True:
             await house.wish(random.choice(made), random.choice(WISHES))  # noqa: S311
-            await asyncio.sleep(1 / WISHES_PER_SECOND)
+            await asyncio.sleep(WISH_SECONDS)
 
 
 if __name__ == "__main__":

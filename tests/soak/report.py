@@ -10,8 +10,8 @@ from tests.soak.sampling import Sampled
 from tests.soak.series import BOUNDS, Samples, Verdict, second_half, verdicts
 
 WIDTH, ROW, LEFT = 720, 60, 220
-ABOUT = """- {workspaces:,} workspaces on the memory runtime, of one of which something else is wished each second, and
-  {streams:,} event streams, which heard {heard:,.1f} MB.
+ABOUT = """- {workspaces:,} workspaces on the memory runtime, which fall asleep and are archived within minutes.
+  Something else is wished of one of them every other second. {streams:,} event streams heard {heard:,.1f} MB.
 - {containers:,} workspaces on Docker, some of which nobody visits: they were put to sleep or woken {wishes:,} times
   ({unheard_wishes:,} without an answer). To the others {websockets:,} WebSockets through the front door, which were
   answered {answers:,} times.
