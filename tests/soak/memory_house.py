@@ -34,7 +34,7 @@ async def live(workspaces: int) -> None:
         made = []
         for number in range(workspaces):
             house.owner = everybody[number % len(everybody)]
-            made.append(await house.create(Desired.STANDBY))
+            made.append(await house.create(Desired.ARCHIVED))
         house.replica(idle_interval=15, active_interval=1, **KEPT)
         print(READY, flush=True)  # noqa: T201 (whoever started it waits for that)
         while True:
