@@ -74,6 +74,7 @@ class SeaweedFS:
             "master.volumeSizeLimitMB": "1024",
             "master.volumePreallocate": "false",
             "master.telemetry": "false",
+            "master.electionTimeout": "200ms",  # nobody else stands for election: waiting the usual 10 s finds no one
             "volume.max": "0",
             "volume.preStopSeconds": "0",
             "filer": "true",
