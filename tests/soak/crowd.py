@@ -4,6 +4,7 @@ who puts workspaces to sleep and wakes them."""
 import asyncio
 import itertools
 import random
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
@@ -28,7 +29,8 @@ class Crowd:
     """Whoever leaves or is cut off comes again. What they did is counted."""
 
     left: int = 0
-    cut_off: int = 0
+    cut_off: Counter[str] = field(default_factory=Counter)
+    """By how that was noticed."""
     answers: int = 0
     heard_bytes: int = 0
     wishes: int = 0
@@ -45,12 +47,12 @@ class Crowd:
                 reader, writer = await asyncio.open_connection(*address)
                 stack.callback(writer.close)
                 writer.write(asked.encode())
-                _expect((await reader.readline()).split()[1:2] == [b"200"])
+                _expect(200, int((await reader.readline())[9:12] or 0))
             with suppress(TimeoutError):
                 async with asyncio.timeout(_stay()):
                     while heard := await reader.read(65536):
                         self.heard_bytes += len(heard)
-                    raise ConnectionResetError
+                    raise ConnectionResetError("the stream ended")
 
         await self._again_and_again(stream)
 
@@ -62,7 +64,7 @@ class Crowd:
             async with self._turn:
                 url = f"{browser.origin(workspace_id)}/"
                 opened = await stack.enter_async_context(browser.websocket(url))
-                _expect(opened.status == 101)
+                _expect(101, opened.status)
             for _ in range(round(_stay() / SAY_SECONDS)):
                 await opened.say(words)
                 async with asyncio.timeout(ANSWER_SECONDS):
@@ -90,8 +92,8 @@ class Crowd:
                 try:
                     await connected(stack)
                     self.left += 1
-                except CUT_OFF:
-                    self.cut_off += 1
+                except CUT_OFF as error:
+                    self.cut_off[str(error) or type(error).__name__] += 1
             await asyncio.sleep(AGAIN_SECONDS)
 
 
@@ -99,6 +101,6 @@ def _stay() -> float:
     return random.uniform(*STAY_SECONDS)  # noqa: S311
 
 
-def _expect(answered: bool) -> None:
-    if not answered:
-        raise ConnectionRefusedError
+def _expect(wanted: int, status: int) -> None:
+    if status != wanted:
+        raise ConnectionRefusedError(f"answered {status}")

@@ -15,8 +15,8 @@ ABOUT = """- {workspaces:,} workspaces on the memory runtime, which fall asleep 
 - {containers:,} workspaces on Docker, some of which nobody visits: they were put to sleep or woken {wishes:,} times
   ({unheard_wishes:,} without an answer). To the others {websockets:,} WebSockets through the front door, which were
   answered {answers:,} times.
-- {left:,} of these connections were closed by those who made them, after 5 to 15 minutes, and made again; {cut_off:,}
-  were refused or cut off."""
+- {left:,} of these connections were closed by those who made them, after 5 to 15 minutes, and made again; {lost:,}
+  were refused or cut off{why}."""
 SVG = 'xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" font-size="11"'
 RULE = """The first half is left to caches and pools to fill. A figure's rise is that of its line through the second
 half (Theil and Sen: the median of the slopes between any two samples, which spikes do not move), from its first sample
@@ -69,7 +69,10 @@ def _page(run: Run, found: Sequence[Verdict], plot: str) -> list[str]:
 
 
 def _about(run: Run) -> list[str]:
-    told = ABOUT.format(**run.sizes, **vars(run.crowd), heard=run.crowd.heard_bytes / 1e6).splitlines()
+    lost = run.crowd.cut_off
+    why = "".join(f"; {count:,} times {reason}" for reason, count in lost.most_common())
+    heard = run.crowd.heard_bytes / 1e6
+    told = ABOUT.format(**run.sizes, **vars(run.crowd), heard=heard, lost=lost.total(), why=why).splitlines()
     told += (
         f"- {each.name}: {each.events:,} events of workspaces, {each.errors} of them in ERROR at the end,"
         f" {each.replaced} processes replaced."
