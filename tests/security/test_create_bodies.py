@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codehub.job.order import DirectoryPlace, Kind
-from codehub.runtimes.docker import container, job_container
+from codehub.runtimes.docker import container, job_container, system_calls
 from codehub.runtimes.protocols import InstanceSpec, Resources, VolumeSpec
 from tests.contracts.job_kit import Errand
 
@@ -21,6 +21,7 @@ FORBIDDEN = (
     "UTSMode", "UsernsMode", "VolumesFrom",
 )  # fmt: skip
 """Each of them could open a wall; what is not said is as the engine has it, which is closed."""
+WITHOUT_PRIVILEGES = ["no-new-privileges", f"seccomp={json.dumps(system_calls.profile(), separators=(',', ':'))}"]
 WORDS = st.text(max_size=40) | st.sampled_from(
     ["--privileged", "host", "/:/host", "container:1", "a=b", '","Privileged":true']
 )
@@ -58,6 +59,7 @@ def test_no_workspace_can_ask_for_more_than_its_limits(words: list[str]) -> None
     assert body["User"] == "1000:1000"
     assert not [name for name in FORBIDDEN if name in body["HostConfig"]]
     assert body["HostConfig"]["CapDrop"] == ["ALL"]
+    assert body["HostConfig"]["SecurityOpt"] == WITHOUT_PRIVILEGES
     assert {mount["Type"] for mount in body["HostConfig"]["Mounts"]} == {"volume"}
 
 
@@ -68,5 +70,6 @@ def test_a_job_gets_one_home_and_the_way_to_one_archive(tmp_path: Path) -> None:
         limits = job_container.configuration(spec, {}, "codehub/job")["HostConfig"]
         assert not [name for name in FORBIDDEN if name in limits and name != "CapAdd"]
         assert limits["NetworkMode"] == "none"
+        assert limits["SecurityOpt"] == WITHOUT_PRIVILEGES
         assert len(limits["Mounts"]) == 2
         assert not {"SYS_ADMIN", "SYS_PTRACE", "NET_ADMIN", "SYS_MODULE", "MKNOD", "SETUID"} & set(limits["CapAdd"])

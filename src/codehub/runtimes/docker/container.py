@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from codehub.model import inside
+from codehub.runtimes.docker.system_calls import security_option
 from codehub.runtimes.protocols import InstanceSpec
 
 USER = 1000
@@ -19,8 +20,8 @@ TEMPORARY_SHARE = 4  # of the memory, which files in /tmp are counted against
 def configuration(
     spec: InstanceSpec, labels: dict[str, str], network: str, address: str, inside_folder: Path | None = None
 ) -> dict[str, Any]:
-    """The body of the create request. What is not in here is as the engine has it: its seccomp profile, no privileges,
-    no devices, no host namespaces, no published ports.
+    """The body of the create request. What is not in here is as the engine has it: no privileges, no devices,
+    no host namespaces, no published ports.
 
     The engine's own init is process 1: without it a program that ignores SIGTERM costs the whole grace at every stop,
     and orphaned children of terminals are never reaped. There is no restart policy: whether it runs is codehub's."""
@@ -35,7 +36,7 @@ def configuration(
             "NetworkMode": network,
             "Mounts": [{"Type": "volume", "Source": spec.volume, "Target": HOME}, *_shown(inside_folder)],
             "CapDrop": ["ALL"],
-            "SecurityOpt": ["no-new-privileges"],
+            "SecurityOpt": ["no-new-privileges", security_option()],
             "ReadonlyRootfs": True,
             "Tmpfs": {"/tmp": f"rw,exec,nosuid,nodev,mode=1777,size={limits.memory_bytes // TEMPORARY_SHARE}"},  # noqa: S108
             "Memory": limits.memory_bytes,

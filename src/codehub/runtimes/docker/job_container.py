@@ -4,6 +4,7 @@ import os
 from typing import Any
 
 from codehub.job.order import Kind
+from codehub.runtimes.docker.system_calls import security_option
 from codehub.runtimes.job_view import HOME, LOG_BYTES, MEMORY_BYTES, PIDS, Way, way_to_archive, writes_home
 from codehub.runtimes.protocols import JobSpec
 
@@ -23,8 +24,8 @@ LEAST_IO = 10
 
 
 def configuration(spec: JobSpec, labels: dict[str, str], image: str) -> dict[str, Any]:
-    """The body of the create request. What is not in here is as the engine has it: its seccomp profile, no privileges,
-    no devices, no host namespaces.
+    """The body of the create request. What is not in here is as the engine has it: no privileges, no devices,
+    no host namespaces.
 
     The order comes through standard input. Arguments and environment can be read by whoever may ask the engine, a file
     that is put into a container lies on the engine's disk, and its temporary file systems are there only once it runs;
@@ -43,7 +44,7 @@ def configuration(spec: JobSpec, labels: dict[str, str], image: str) -> dict[str
             "Mounts": [_home(spec), _way(way)],
             "CapDrop": ["ALL"],
             "CapAdd": [*CAPABILITIES[order.kind], *_for_foreign_store(way)],
-            "SecurityOpt": ["no-new-privileges"],
+            "SecurityOpt": ["no-new-privileges", security_option()],
             "ReadonlyRootfs": True,
             "Memory": MEMORY_BYTES,
             "MemorySwap": MEMORY_BYTES,  # memory and swap together: no swap

@@ -1,8 +1,9 @@
 """The runtime for a machine with a Docker engine, which the front door shares with it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from ipaddress import IPv4Network
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import aiodocker
@@ -71,8 +72,10 @@ class DockerRuntime:
         return str(mark["Labels"][labels.IDENTITY])
 
     async def obstacles(self) -> list[str]:
-        """Why no workspace can start on this engine, a sentence each. One that answers can start them."""
-        return []
+        """Why no workspace can start on this engine, a sentence each."""
+        if any(option.startswith("name=seccomp") for option in (await self._about())["SecurityOptions"]):
+            return []
+        return ["Nothing can be started, because the Docker engine cannot filter system calls (seccomp)."]
 
     async def findings(self) -> list[str]:
         """What is open or unlimited on this machine, a sentence each, for `doctor` and the administrator's page."""
@@ -83,16 +86,18 @@ class DockerRuntime:
                 "Workspaces can reach services of this host, its networks and a cloud's metadata address, because "
                 f"{complaint}."
             )
-        async with translated(LOOK_SECONDS):
-            about = await self._api.client.system.info()
+        about = await self._about()
         findings += [f"The Docker engine cannot set {what}." for flag, what in CAPABILITIES.items() if not about[flag]]
-        if not any(option.startswith("name=seccomp") for option in about["SecurityOptions"]):
-            findings.append("The Docker engine runs without seccomp: workspaces can make every system call.")
         if (lack := await self.jobs.lack()) is not None:
             findings.append(f"Homes can be neither archived nor restored, because {lack}.")
         if self._lack_of_sizes:
             findings.append(f"One workspace can fill the disk of all, because {self._lack_of_sizes}.")
         return findings
+
+    async def _about(self) -> Mapping[str, Any]:
+        async with translated(LOOK_SECONDS):
+            about: Mapping[str, Any] = await self._api.client.system.info()
+        return about
 
     async def teardown(self) -> None:
         """Remove what belongs to the installation as a whole: rules, network and mark. Its workspaces must be gone."""
