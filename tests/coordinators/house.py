@@ -199,7 +199,7 @@ class House:
             rows = await connection.execute(query, {"id": workspace_id})
             return [(row.kind, row.before, row.after, row.reason) for row in rows]
 
-    async def until_phase(self, workspace_id: UUID, phase: Phase, seconds: float = 30) -> Workspace:
+    async def until_phase(self, workspace_id: UUID, phase: Phase, seconds: float = 60) -> Workspace:
         async def reached() -> Workspace | None:
             row = await self.row(workspace_id)
             return row if row.phase is phase and row.operation == "NONE" else None

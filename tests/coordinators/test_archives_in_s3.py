@@ -154,7 +154,7 @@ async def is_open(path: Path) -> None:
     async def there() -> bool | None:
         return is_socket(path) or None
 
-    await until(there, 10)
+    await until(there, 60)
 
 
 async def test_the_relay_passes_everything_on_and_the_next_one_takes_its_place(address: tuple[str, int]) -> None:
@@ -203,7 +203,7 @@ async def test_the_relay_carries_no_more_than_it_may(address: tuple[str, int]) -
         async def free() -> bool | None:
             return await asked(relay.path, b"third") == b"third" or None
 
-        await until(free, 10)
+        await until(free, 60)
         serving.cancel()
         await asyncio.wait([serving])
 

@@ -58,7 +58,7 @@ async def said(pages: Pages) -> Live:
     async def found() -> list[tuple[UUID, UUID, Live]] | None:
         return pages.said or None
 
-    [(owner_user_id, workspace_id, live)] = await until(found, 5)
+    [(owner_user_id, workspace_id, live)] = await until(found, 60)
     pages.said = []
     assert (owner_user_id, workspace_id) == (OWNER_ID, WORKSPACE_ID)
     return live

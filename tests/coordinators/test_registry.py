@@ -27,7 +27,7 @@ async def waiting(house: House, workspaces: Sequence[UUID]) -> list[Workspace]:
         asked = any(row.op_step is Step.PULL for row in rows)
         return rows if asked and all(row.home_volume is not None for row in rows) else None
 
-    return await until(wait, 15)
+    return await until(wait, 60)
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ async def test_an_image_that_vanished_before_the_start_is_waited_for_too(house: 
     async def found() -> bool | None:
         return any(fault.times == 0 for fault in house.engine.faults[Call.PULL]) or None
 
-    await until(found, 10)
+    await until(found, 60)
     house.engine.images.clear()
     house.engine.registries_away.add(STANDARD_REGISTRY)
 
@@ -92,7 +92,7 @@ async def test_an_image_that_vanished_before_the_start_is_waited_for_too(house: 
         services = replica.supervisor.reports["wc"].services
         return services.get(f"registry {STANDARD_REGISTRY}") is False or None
 
-    await until(is_noticed, 10)
+    await until(is_noticed, 60)
     assert (await house.row(workspace_id)).op_step is Step.START
     house.engine.registries_away.clear()
     house.engine.registry.add(IMAGE)

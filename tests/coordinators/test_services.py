@@ -119,7 +119,7 @@ async def test_a_shutdown_in_the_middle_of_a_statement_still_hands_over_in_order
         await leads(replica, name)
     async with house.pool.begin() as connection:
         await connection.execute(text("LOCK TABLE workspaces IN ACCESS EXCLUSIVE MODE"))
-        workspace_waits = until(lambda: _waits_for_the_table(house), 10)
+        workspace_waits = until(lambda: _waits_for_the_table(house), 60)
         await workspace_waits
         stopping = asyncio.create_task(replica.stop())
         await asyncio.sleep(0.1)  # well into the statement that waits, and short of its end

@@ -91,7 +91,7 @@ async def test_another_number_of_parts_waits_until_the_last_of_the_old_ones_is_g
     await old[0].resign()
     assert await new.campaign() is None
     await old[1].close()
-    term = await until(new.campaign, 10)
+    term = await until(new.campaign, 60)
     assert term == Term(epoch=1, predecessor_released=False), "whoever was there before may still be acting"
     late = await take(house, 2, 3)
     assert await late.campaign() is None

@@ -35,7 +35,7 @@ async def alone(house: House, container_id: str) -> None:
     async def is_alone() -> bool | None:
         return list(house.engine.containers) == [container_id] or None
 
-    await until(is_alone, 15)
+    await until(is_alone, 60)
 
 
 async def test_a_second_container_is_removed_and_the_first_serves_on(house: House) -> None:
@@ -49,7 +49,7 @@ async def test_a_second_container_is_removed_and_the_first_serves_on(house: Hous
     async def told() -> list[object] | None:
         return await removals(house, workspace_id) or None
 
-    assert len(await until(told, 10)) == 1
+    assert len(await until(told, 60)) == 1
     row = await house.until_phase(workspace_id, Phase.RUNNING)
     assert row.phase_changed_at == before.phase_changed_at
     assert row.op_id == before.op_id
@@ -97,7 +97,7 @@ async def test_a_wish_to_stop_does_not_wait_for_a_removal_that_hangs(house: Hous
     async def hangs() -> bool | None:
         return any(fault.times == 0 for fault in house.engine.faults[Call.STOP]) or None
 
-    await until(hangs, 10)
+    await until(hangs, 60)
     await house.wish(workspace_id, Desired.STANDBY)
     await house.until_phase(workspace_id, Phase.STANDBY)
     assert not house.engine.containers

@@ -24,7 +24,7 @@ async def test_a_killed_container_is_started_again(house: House) -> None:
         alive = [each for each in house.engine.containers if each != before]
         return row if row.phase is Phase.RUNNING and alive else None
 
-    row = await until(another, 10)
+    row = await until(another, 60)
     assert len(house.engine.containers) == 1
     assert len(row.recent_deaths) == 1
 
@@ -35,7 +35,7 @@ async def test_a_removed_container_is_started_again(house: House) -> None:
     await house.until_phase(workspace_id, Phase.RUNNING)
     (before,) = house.engine.containers
     house.engine.lose_instances(workspace_id)
-    await until(lambda: _some(set(house.engine.containers) - {before}), 10)
+    await until(lambda: _some(set(house.engine.containers) - {before}), 60)
     await house.until_phase(workspace_id, Phase.RUNNING)
 
 
@@ -67,7 +67,7 @@ async def test_a_container_without_its_home_is_taken_away_by_recover(house: Hous
         row = await house.row(workspace_id)
         return row if row.error_reason is ErrorReason.DATA_LOST else None
 
-    await until(judged_again, 10)
+    await until(judged_again, 60)
     assert not house.engine.containers
 
 
@@ -137,13 +137,14 @@ async def test_deleting_never_ends_in_error(house: House) -> None:
 
 
 async def test_an_act_that_never_returns_delays_nobody_else(house: House) -> None:
-    house.replica(starting_timeout=3)
+    house.replica(starting_timeout=10)
     stuck = await house.create(Desired.STANDBY)
     await house.until_phase(stuck, Phase.STANDBY)
     house.engine.lay(Call.START, Fault(wait_seconds=math.inf, times=1))
     await house.wish(stuck, Desired.RUNNING)
-    await until(lambda: _under_way(house, stuck, Step.START), 5)
-    await house.until_phase(await house.create(), Phase.RUNNING, seconds=3)
+    await until(lambda: _under_way(house, stuck, Step.START), 60)
+    await house.until_phase(await house.create(), Phase.RUNNING)
+    assert (await house.row(stuck)).operation is Operation.STARTING
     assert (await house.until_phase(stuck, Phase.ERROR)).error_reason is ErrorReason.TIMEOUT
 
 
@@ -170,7 +171,7 @@ async def test_an_engine_that_was_replaced_by_an_empty_one_is_an_alarm_and_loses
     for workspace_id in workspaces:
         await house.until_phase(workspace_id, Phase.STANDBY)
     house.engine.replace_engine()
-    await until(lambda: _doubt(replica), 10)
+    await until(lambda: _doubt(replica), 60)
     await house.wish(workspaces[0], Desired.RUNNING)  # which waits: it is no fault of the workspace's
     for _ in range(15):  # beyond the two observations that would confirm a loss, single looks among them
         for workspace_id in workspaces:
@@ -189,7 +190,7 @@ async def test_a_leader_that_comes_later_knows_which_engine_has_the_homes(house:
     house.engine.replace_engine()
     await house.wish(workspace_id, Desired.RUNNING)
     replica = house.replica()
-    await until(lambda: _doubt(replica), 10)
+    await until(lambda: _doubt(replica), 60)
     await asyncio.sleep(2)  # long enough for every retry of a workspace's own
     row = await house.row(workspace_id)
     assert (row.phase, row.error_count) == (Phase.STANDBY, 0)

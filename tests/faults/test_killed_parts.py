@@ -59,7 +59,7 @@ def test_nothing_outlives_the_supervisor_and_the_next_start_finds_everything(cod
     witness.write()
     children = [part["pid"] for part in codehub.state()["parts"] if part["pid"]]
     os.kill(codehub.pid, signal.SIGKILL)
-    until(lambda: not any(map(is_alive, children)), seconds=5)
+    until(lambda: not any(map(is_alive, children)), seconds=60)
     assert codehub.run("status").returncode == 8
     codehub.up()
     witness.check()
@@ -71,7 +71,7 @@ def test_a_stale_lock_file_that_names_a_living_process_stops_no_start(codehub: I
     lock = codehub.data / "postgres/data/postmaster.pid"
     lines = lock.read_text().splitlines()
     os.kill(codehub.pid, signal.SIGKILL)
-    until(lambda: not any(map(is_alive, children)), seconds=5)
+    until(lambda: not any(map(is_alive, children)), seconds=60)
     account = service_account()
     become = ["setpriv", f"--reuid={account.uid}", f"--regid={account.gid}", "--clear-groups", "--"]
     with subprocess.Popen([*(become if account.is_other else []), "sleep", "60"]) as anybody:

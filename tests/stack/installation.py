@@ -139,7 +139,7 @@ def _kill_what_runs(data: Path) -> None:
         os.kill(state["pid"], signal.SIGKILL)
     except ProcessLookupError:
         return
-    until(lambda: not any(map(is_alive, pids)), seconds=10)
+    until(lambda: not any(map(is_alive, pids)), seconds=60)
     if (data / "ports.json").exists():
         remove_seaweedfs_sockets(json.loads((data / "ports.json").read_text()).values())
 

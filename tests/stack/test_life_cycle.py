@@ -33,7 +33,7 @@ def cycle(codehub: Installation) -> None:
 
     pids = [codehub.pid, *(part["pid"] for part in parts.values() if part["pid"])]
     codehub.down()
-    until(lambda: not any(map(is_alive, pids)), seconds=1)
+    until(lambda: not any(map(is_alive, pids)), seconds=30)
     assert codehub.run("status").returncode == 8
     assert codehub.run("down").returncode == 8
 

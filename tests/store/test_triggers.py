@@ -125,7 +125,7 @@ class Ear:
         """What was notified since the last time."""
         self._marked.clear()
         await self._connection.execute("NOTIFY mark")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await self._marked.wait()
         heard, self._heard = self._heard, []
         return heard

@@ -82,8 +82,8 @@ async def test_an_engine_that_is_away_is_told_and_so_is_its_return(house: House)
     async def is_away() -> float | None:
         return await told(0)
 
-    await until(is_there, 10)
+    await until(is_there, 60)
     house.engine.go_away()
-    await until(is_away, 20)
+    await until(is_away, 60)
     house.engine.come_back()
-    await until(is_there, 20)
+    await until(is_there, 60)
