@@ -23,7 +23,7 @@ BOUNDS = {
     "MB": Bound(0.03, 4),
     "descriptors": Bound(0.02, 8),
     "connections": Bound(0.02, 4),
-    "WAL kB/s": Bound(0.25, 10),
+    "WAL kB/s": Bound(0.25, 5),
     "tables MB": Bound(0.05, 2),
     "dead rows": Bound(0.25, 2000),
 }
