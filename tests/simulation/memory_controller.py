@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from codehub.decide.order import TICK
 from codehub.decide.steps import AFTER_ACTION
 from codehub.model.plans import Answer, Begin, Died, Dismiss, Finish, GiveUp, Retry, Withdraw
 from codehub.model.states import Desired, Operation, Phase, Step
@@ -13,7 +14,6 @@ from codehub.model.templates import Template
 from codehub.model.workspace import Request, RequestKind, Workspace, attempted_archive, incarnation_name
 from codehub.store.history import Event, EventKind, operation_event, phase_event, request_event, surplus_event
 from codehub.store.protocols import Judged, NewArchive
-from tests.simulation.memory_database import MemoryArchive, MemoryDatabase
 from tests.simulation.memory_seat import MemorySeat
 
 Guard = Callable[[Workspace], bool]
@@ -124,13 +124,12 @@ class MemoryController:
         archive: NewArchive | None = None,
         sent: Mapping[str, int | str] | None = None,
     ) -> Workspace | None:
-        moved = "op_clock_at" if step is Step.PULL else "acted_at"
         key: dict[str, Any] = {} if archive is None else {"archive_key": archive.key}
         if sent is not None:
             key |= {"sent": dict(sent)}
         return await self._transition(
             workspace,
-            lambda _, now: {"op_step": AFTER_ACTION[step], moved: now, **key},
+            lambda row, now: {"op_step": AFTER_ACTION[step], **_moved(row, step, now), **key},
             [],
             None,
             lambda row: row.op_step is step,
@@ -152,7 +151,7 @@ class MemoryController:
 
     async def withdraw(self, workspace: Workspace, withdraw: Withdraw, phase: Phase) -> Workspace | None:
         story = operation_event(workspace.operation, Operation.NONE, withdraw.why)
-        return await self._transition(workspace, lambda _, now: {**AT_REST, **NO_ERROR, "acted_at": now}, story, phase)
+        return await self._transition(workspace, _withdrawn, story, phase)
 
     async def retry(self, workspace: Workspace, retry: Retry) -> Workspace | None:
         attempt = workspace.op_attempt + 1
@@ -164,12 +163,12 @@ class MemoryController:
         fault = retry.fault
         return await self._transition(
             workspace,
-            lambda _, now: {
+            lambda row, now: {
                 "op_step": retry.step,
                 "op_attempt": attempt,
                 "op_clock_at": retry.at,
                 "next_attempt_at": retry.at,
-                "acted_at": now,
+                "acted_at": _acted(row, now),
                 "error_reason": fault.reason,
                 "error_count": workspace.error_count + 1,
                 **made,
@@ -194,7 +193,7 @@ class MemoryController:
                 **AT_REST,
                 **failed,
                 "request": None if asked is not None else row.request,
-                "acted_at": row.acted_at if row.operation is Operation.NONE else now,
+                "acted_at": row.acted_at if row.operation is Operation.NONE else _acted(row, now),
             },
             story,
             Phase.ERROR,
@@ -229,7 +228,7 @@ class MemoryController:
             row = database.rows.get(workspace.id)
             if row is None:
                 return None
-            database.write(replace(row, acted_at=database.clock()))
+            database.write(replace(row, acted_at=_acted(row, database.clock())))
             database.tell(row.id, surplus_event(container_ids))
             return database.rows[row.id]
 
@@ -254,13 +253,26 @@ class MemoryController:
             database.write(replace(row, judged_at=workspace.observed_at, **values))
             database.tell(row.id, story)
             if archive is not None:
-                _record_archive(database, row, archive)
+                database.record_archive(row, archive)
             return database.rows[row.id]
 
 
 def _identity(row: Workspace) -> tuple[object, ...]:
     """What must not have changed since the decision."""
     return row.operation, row.op_id, row.op_step, row.op_attempt, row.phase
+
+
+def _acted(row: Workspace, now: datetime) -> datetime:
+    """Later than all that was seen before, also where the clock was set back since."""
+    return max(now, row.observed_at + TICK) if row.observed_at is not None else now
+
+
+def _moved(row: Workspace, step: Step, now: datetime) -> dict[str, Any]:
+    return {"op_clock_at": now} if step is Step.PULL else {"acted_at": _acted(row, now)}
+
+
+def _withdrawn(row: Workspace, now: datetime) -> dict[str, Any]:
+    return {**AT_REST, **NO_ERROR, "acted_at": _acted(row, now)}
 
 
 def _attempt(row: Workspace) -> tuple[object, ...]:
@@ -279,12 +291,3 @@ def _may_release(row: Workspace) -> bool:
         and row.archive_key is not None
         and row.home_volume is not None
     )
-
-
-def _record_archive(database: MemoryDatabase, row: Workspace, archive: NewArchive) -> None:
-    before = database.archives.get(archive.key)
-    if before is not None:
-        database.archives[archive.key] = replace(before, found=replace(archive, id=before.found.id))
-        return
-    newest = max((each.generation for each in database.archives.values() if each.workspace_id == row.id), default=0)
-    database.archives[archive.key] = MemoryArchive(row.id, newest + 1, row.op_id, database.clock(), archive)

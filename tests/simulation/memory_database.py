@@ -137,6 +137,14 @@ class MemoryDatabase:
     def tell(self, workspace_id: UUID, story: Sequence[Event]) -> None:
         self.history.extend(Told(workspace_id, self.clock(), event) for event in story)
 
+    def record_archive(self, row: Workspace, archive: NewArchive) -> None:
+        before = self.archives.get(archive.key)
+        if before is not None:
+            self.archives[archive.key] = replace(before, found=replace(archive, id=before.found.id))
+            return
+        newest = max((each.generation for each in self.archives.values() if each.workspace_id == row.id), default=0)
+        self.archives[archive.key] = MemoryArchive(row.id, newest + 1, row.op_id, self.clock(), archive)
+
     # What the API writes: the twins of store/wishes.py.
 
     def create_workspace(

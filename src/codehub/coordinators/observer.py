@@ -12,11 +12,13 @@ import structlog
 
 from codehub.coordinators.leadership import Leadership
 from codehub.coordinators.look import Look, gather, missing_homes, trace, unhurried
+from codehub.coordinators.observer_office import ObserverOffice
 from codehub.coordinators.prober import Prober
 from codehub.coordinators.sampler import Sampler
 from codehub.coordinators.supervisor import Report
 from codehub.coordinators.ticker import Ticker
 from codehub.decide.observe import observe, wants_another_look, wants_archive_look, worth_writing
+from codehub.decide.order import counts
 from codehub.decide.trust import Doubted, trust
 from codehub.model.conditions import Status
 from codehub.model.sightings import ArchiveState, SeenArchive, Sighting
@@ -55,31 +57,6 @@ class ArchiveLook(Protocol):
 
 
 @dataclass
-class _Office:
-    """What one term in office remembers: enough to read only the rows that a look may change."""
-
-    store: ObserverStore
-    seat: Seat
-    prober: Prober
-    traces: dict[UUID, int | None] = field(default_factory=dict)
-    """A hash of what was last seen of a workspace and is in its row; None where it must be compared again."""
-    homes: dict[UUID, str] = field(default_factory=dict)
-    looked_at_all_at: float = float("-inf")
-    compared_everything_at: float = float("-inf")
-    archives_due_at: float = float("-inf")
-    archives_seen_to: UUID | None = None
-    """How far the round over all archives has come; None: it is yet to begin."""
-    doubt: str | None = None
-
-    def know_home(self, workspace_id: UUID, row: Workspace | None) -> None:
-        """Which volume has to be there. That of a deleted workspace is meant to go."""
-        if row is not None and row.home_volume is not None and row.deleted_at is None:
-            self.homes[workspace_id] = row.home_volume
-        else:
-            self.homes.pop(workspace_id, None)
-
-
-@dataclass
 class Observer:
     runtime: Runtime
     archives: ArchiveLook
@@ -105,7 +82,7 @@ class Observer:
     async def run(self, leadership: Leadership, report: Report) -> None:
         async with asyncio.TaskGroup() as group:
             prober = Prober(self.runtime.instances, self.hint, group)
-            office = _Office(self.open_store(leadership.seat), leadership.seat, prober)
+            office = ObserverOffice(self.open_store(leadership.seat), leadership.seat, prober)
             office.archives_due_at = self.elapsed() + ARCHIVES_AGAIN_SECONDS
             group.create_task(self._follow_events(), name="runtime events")
             group.create_task(self._hear(), name="observer hints")
@@ -129,7 +106,7 @@ class Observer:
             await asyncio.sleep(RECONNECT_SECONDS)
             self.hint(None)
 
-    async def _pass(self, office: _Office) -> None:
+    async def _pass(self, office: ObserverOffice) -> None:
         named, self._named = self._named, set()
         overdue = self.elapsed() - office.looked_at_all_at >= WHOLE_LOOK_SECONDS
         everything = self._all_due or overdue or not 0 < len(named) <= NAMED_AT_MOST
@@ -144,7 +121,7 @@ class Observer:
         if written:
             await self.wake_controller()
 
-    async def _look_at(self, office: _Office, named: Collection[UUID]) -> int:
+    async def _look_at(self, office: ObserverOffice, named: Collection[UUID]) -> int:
         """Look at these workspaces only: one of them has just been acted upon, or the runtime spoke of it."""
         looked_at = await office.seat.now()
         listings = await asyncio.gather(
@@ -157,7 +134,7 @@ class Observer:
         )
         return await self._compare(office, await office.store.workspaces(list(named)), look)
 
-    async def _look_at_all(self, office: _Office) -> int:
+    async def _look_at_all(self, office: ObserverOffice) -> int:
         looked_at = await office.seat.now()
         instances, volumes, engine = await asyncio.gather(
             self.runtime.instances.list(), self.runtime.volumes.list(), self.runtime.engine()
@@ -179,13 +156,13 @@ class Observer:
             await office.store.record_listing(Listing(RUNTIME_LISTING, looked_at, engine))
         return written + await self._look_at_new_archives(office) + await self._look_at_old_archives(office)
 
-    async def _learn_homes(self, office: _Office) -> None:
+    async def _learn_homes(self, office: ObserverOffice) -> None:
         office.homes.clear()
         async for rows in self._all_targets(office):
             for row in rows:
                 office.know_home(row.id, row)
 
-    async def _doubt(self, office: _Office, look: Look, engine: str) -> Listing | None:
+    async def _doubt(self, office: ObserverOffice, look: Look, engine: str) -> Listing | None:
         """Raise where so much is missing, or the engine so strange, that a listing says nothing about any one home.
         Else the last one that was believed and recorded."""
         recorded = {each.kind: each for each in await office.store.listings()}.get(RUNTIME_LISTING)
@@ -205,13 +182,13 @@ class Observer:
         office.doubt = None
         return recorded
 
-    async def _all_targets(self, office: _Office) -> AsyncIterator[Sequence[Workspace]]:
+    async def _all_targets(self, office: ObserverOffice) -> AsyncIterator[Sequence[Workspace]]:
         last: UUID | None = None
         while rows := await office.store.targets(last, PAGE):
             yield rows
             last = rows[-1].id
 
-    async def _changed(self, office: _Office, look: Look) -> AsyncIterator[Sequence[Workspace]]:
+    async def _changed(self, office: ObserverOffice, look: Look) -> AsyncIterator[Sequence[Workspace]]:
         """Rows that want a decision, then those of which something else is seen than what they say."""
         last: Workspace | None = None
         restless: set[UUID] = set()
@@ -228,23 +205,25 @@ class Observer:
         for start in range(0, len(changed), PAGE):
             yield await office.store.workspaces(changed[start : start + PAGE])
 
-    async def _compare(self, office: _Office, rows: Sequence[Workspace], look: Look) -> int:
+    async def _compare(self, office: ObserverOffice, rows: Sequence[Workspace], look: Look) -> int:
         """Hold what was seen against these rows and write the ones that must be told."""
         changed = []
         archives = await self._seen_archives([row for row in rows if wants_archive_look(row)], look.looked_at)
         for row in rows:
             for instance in look.instances.get(row.id, ()):
                 office.prober.add(instance, ready=_is_known_ready(row, instance))
-            sighting = replace(look.sighting(row.id, office.prober), archive=archives.get(row.archive_key))
+            seen = replace(look.sighting(row.id, office.prober), archive=archives.get(row.archive_key))
+            sighting = office.place(row, seen)
             conditions = observe(row, sighting)
             if worth_writing(row, conditions):
-                changed.append(Observed(row.id, conditions, look.looked_at))
-            self._remember(office, row, sighting, again=wants_another_look(conditions))
+                changed.append(Observed(row.id, conditions, sighting.looked_at))
+            again = wants_another_look(conditions) or not counts(row, sighting)
+            self._remember(office, row, sighting, again=again)
         if any(row.operation is not Operation.NONE for row in rows):
             self.ticker.stay_active()
         return await office.store.write_conditions(changed)
 
-    def _remember(self, office: _Office, row: Workspace, sighting: Sighting, *, again: bool) -> None:
+    def _remember(self, office: ObserverOffice, row: Workspace, sighting: Sighting, *, again: bool) -> None:
         office.traces[row.id] = None if again else trace(sighting)
         if again:
             self.ticker.stay_active()
@@ -252,13 +231,13 @@ class Observer:
         if row.phase is Phase.DELETED:
             office.traces.pop(row.id, None)
 
-    async def _look_at_new_archives(self, office: _Office) -> int:
+    async def _look_at_new_archives(self, office: ObserverOffice) -> int:
         """Archives whose key is new."""
         rows = await office.store.unseen_archives(PAGE)
         looked_at = await office.seat.now()
         return await self._tell_archives(office, rows, await self._seen_archives(rows, looked_at), looked_at)
 
-    async def _look_at_old_archives(self, office: _Office) -> int:
+    async def _look_at_old_archives(self, office: ObserverOffice) -> int:
         """Now and then all of them, some at a time. Where many are gone at once nothing is said of any: that is a store
         that is not mounted, or another one, and no thousand lost homes."""
         if self.elapsed() < office.archives_due_at:
@@ -276,13 +255,18 @@ class Observer:
         return await self._tell_archives(office, rows, seen, looked_at)
 
     async def _tell_archives(
-        self, office: _Office, rows: Sequence[Workspace], seen: dict[str | None, SeenArchive], looked_at: datetime
+        self,
+        office: ObserverOffice,
+        rows: Sequence[Workspace],
+        seen: dict[str | None, SeenArchive],
+        looked_at: datetime,
     ) -> int:
         changed = []
         for row in rows:
-            conditions = observe(row, Sighting(looked_at, archive=seen.get(row.archive_key)))
+            sighting = office.place(row, Sighting(looked_at, archive=seen.get(row.archive_key)))
+            conditions = observe(row, sighting)
             if worth_writing(row, conditions):
-                changed.append(Observed(row.id, conditions, looked_at))
+                changed.append(Observed(row.id, conditions, sighting.looked_at))
             if wants_another_look(conditions):
                 office.traces[row.id] = None
                 self.ticker.stay_active()

@@ -71,7 +71,8 @@ ALL_ACTED = _of_arrays(
     UPDATE workspaces
     SET op_step = acted.after,
         op_clock_at = CASE WHEN acted.is_pull THEN clock_timestamp() ELSE op_clock_at END,
-        acted_at = CASE WHEN acted.is_pull THEN acted_at ELSE clock_timestamp() END,
+        acted_at = CASE WHEN acted.is_pull THEN acted_at
+                        ELSE greatest(clock_timestamp(), workspaces.observed_at + interval '1 microsecond') END,
         judged_at = acted.observed_at
     FROM unnest(:ids, :op_ids, :steps, :attempts, :after, :pulls, :phases, :observed)
          AS acted (id, op_id, step, attempt, after, is_pull, phase, observed_at)

@@ -7,6 +7,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, func, literal_column, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from codehub.decide.order import TICK
 from codehub.model.workspace import Workspace
 from codehub.store.events import tell
 from codehub.store.history import Event
@@ -14,6 +15,8 @@ from codehub.store.rows import WORKSPACE_COLUMNS, to_workspace
 from codehub.store.tables import workspaces
 
 NOW = func.clock_timestamp()
+ACTED = func.greatest(NOW, workspaces.c.observed_at + TICK)
+"""When an act ended: later than all that was seen before, also where the clock was set back since."""
 
 _CHANGED = tuple(literal_column(f"changed.{each.name}", each.type).label(each.name) for each in WORKSPACE_COLUMNS)
 """Made once: that a CTE makes its columns anew for each statement is most of what a transition costs."""

@@ -19,7 +19,7 @@ from codehub.model.states import Desired, Operation, Phase, Step
 from codehub.model.templates import Template
 from codehub.model.workspace import RequestKind, Workspace, attempted_archive, incarnation_name
 from codehub.store import batches
-from codehub.store.compare_and_set import NOW, change, compare_and_set
+from codehub.store.compare_and_set import ACTED, NOW, change, compare_and_set
 from codehub.store.history import Event, EventKind, operation_event, phase_event, request_event, surplus_event
 from codehub.store.protocols import Judged, NewArchive
 from codehub.store.rows import WORKSPACE_COLUMNS, to_template, to_workspace
@@ -126,7 +126,7 @@ class PostgresController:
         sent: Mapping[str, int | str] | None = None,
     ) -> Workspace | None:
         values: dict[str, Any] = {"op_step": AFTER_ACTION[step]}
-        values |= {"op_clock_at": NOW} if step is Step.PULL else {"acted_at": NOW}
+        values |= {"op_clock_at": NOW} if step is Step.PULL else {"acted_at": ACTED}
         if archive is not None:
             values |= {"archive_key": archive.key}
         if sent is not None:
@@ -154,7 +154,7 @@ class PostgresController:
 
     async def withdraw(self, workspace: Workspace, withdraw: Withdraw, phase: Phase) -> Workspace | None:
         story = operation_event(workspace.operation, Operation.NONE, withdraw.why)
-        return await self._transition(workspace, {**AT_REST, **NO_ERROR, "acted_at": NOW}, story, phase)
+        return await self._transition(workspace, {**AT_REST, **NO_ERROR, "acted_at": ACTED}, story, phase)
 
     async def retry(self, workspace: Workspace, retry: Retry) -> Workspace | None:
         values: dict[str, Any] = {
@@ -162,7 +162,7 @@ class PostgresController:
             "op_attempt": workspace.op_attempt + 1,
             "op_clock_at": retry.at,
             "next_attempt_at": retry.at,
-            "acted_at": NOW,
+            "acted_at": ACTED,
             "error_reason": retry.fault.reason,
             "error_count": workspace.error_count + 1,
         }
@@ -182,7 +182,7 @@ class PostgresController:
             "next_attempt_at": None,
         }
         if workspace.operation is not Operation.NONE:
-            values |= {"acted_at": NOW}  # what it had done by then, only a new look can tell
+            values |= {"acted_at": ACTED}  # what it had done by then, only a new look can tell
         story = [
             Event(EventKind.FAILURE, workspace.operation, reason=reason, detail=give_up.fault.detail),
             *operation_event(workspace.operation, Operation.NONE, reason),
@@ -216,7 +216,7 @@ class PostgresController:
 
     async def thinned_out(self, workspace: Workspace, container_ids: Sequence[str]) -> Workspace | None:
         async with self._seat.statement() as connection:
-            return await change(connection, workspace.id, {"acted_at": NOW}, surplus_event(container_ids))
+            return await change(connection, workspace.id, {"acted_at": ACTED}, surplus_event(container_ids))
 
     async def _transition(
         self,
