@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from io import StringIO
 from pathlib import Path
@@ -16,13 +16,14 @@ import pytest
 
 from codehub.job.archive import Pipe
 from codehub.job.faults import TryAgain
-from codehub.job.home import Found, Home, Survey
+from codehub.job.home import Found
 from codehub.job.order import DirectoryPlace, Kind, encode_order
 from codehub.job.place import Place, open_place
 from codehub.job.progress import Progress
 from tests.job.campaign import size
 from tests.job.orders import NAME, Desk, desk_in, ended, fresh
 from tests.job.sights import sight
+from tests.job.test_pipe import Surveyed
 
 MIB = 1024 * 1024
 SECONDS = 60
@@ -137,24 +138,14 @@ def test_a_home_that_changes_meanwhile_is_tried_again_or_archived_as_it_was(desk
         assert sight(tmp_path / "restored") == sight(home)
 
 
-class Growing(Home):
+class Growing(Surveyed):
     """Gets another file once it was surveyed, before tar is told of the first."""
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self._is_surveyed = threading.Event()
-
-    def survey(self, seen: Callable[[int, int], None]) -> Survey:
-        try:
-            return super().survey(seen)
-        finally:
-            self._is_surveyed.set()
-
     def walk(self, *, look: bool = False) -> Iterator[Found]:
+        walk = super().walk(look=look)
         if not look:
-            self._is_surveyed.wait(SECONDS)
             (self.folder / "new").touch()
-        return super().walk(look=look)
+        return walk
 
 
 def test_what_came_after_the_survey_is_noticed(desk: Desk, tmp_path: Path) -> None:
