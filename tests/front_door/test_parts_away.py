@@ -57,7 +57,9 @@ async def test_known_visitors_go_on_and_others_are_told_to_come_back(codehub: Ho
             assert await socket.hear() == b"still here"
             assert (await browser.open(browser.origin(attic))).status_code == 503
             stranger = codehub.browser(Authorization="Bearer codehub_" + "x" * 43)
-            assert (await stranger.fetch(browser.origin(garden))).status_code == 503
+            refused = await stranger.fetch(browser.origin(garden))
+            assert refused.status_code == 503
+            assert refused.headers["refresh"]  # a page that shows this asks again by itself
         finally:
             await switch.open()
     other = await ada.log_in()

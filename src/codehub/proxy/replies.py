@@ -37,7 +37,8 @@ def asleep(asked: Asked) -> Reply:
 
 
 def away(asked: Asked) -> Reply:
-    return reply(asked, 503, "A part of codehub does not answer at the moment; try again.", RETRY_AFTER)
+    """A browser that shows it asks again by itself."""
+    return reply(asked, 503, "A part of codehub does not answer at the moment; try again.", RETRY_AFTER, "Refresh: 3")
 
 
 def foreign(asked: Asked) -> Reply:
