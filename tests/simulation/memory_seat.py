@@ -1,13 +1,13 @@
 """The twin of a coordinator's seat: a session that may be dropped at any moment, and the lock that goes with it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from codehub.store.protocols import Notice, SeatLost, Term
+from tests.simulation.loop import PAUSE
 from tests.simulation.memory_database import MemoryDatabase, Office
 
 LOCK_WAIT_SECONDS = 1.0
@@ -117,31 +117,15 @@ class MemorySeat:
         for callback in callbacks:  # a process that is frozen learns of it when it goes on
             self._loop.call_soon(callback, context=self._context)
 
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[MemoryDatabase]:
-        """What happens inside without an await happens at once or not at all. One that is dropped afterwards has
-        happened, but its answer is lost; one that is cancelled costs the seat."""
-        async with self._turn:
-            self._must_be_held()
-            self._under_way = True
-            try:
-                await asyncio.sleep(0)
-                self._must_be_held()
-                yield self._begun()
-                await self._committed()
-                self._must_be_held()
-            except asyncio.CancelledError:
-                self.drop()
-                raise
-            finally:
-                self._under_way, self._used_at = False, self._loop.time()
+    def transaction(self) -> "Transaction":
+        return Transaction(self)
 
     def _begun(self) -> MemoryDatabase:
         return self._server.database
 
     async def _committed(self) -> None:
         """What was done is done, and nobody knows yet."""
-        await asyncio.sleep(0)
+        await PAUSE
 
     def _look_at_lease(self, seconds: float) -> None:
         """By the server's own clock: it goes on while the session's process is frozen."""
@@ -176,3 +160,45 @@ class MemorySeat:
     def _must_be_held(self) -> None:
         if self._lost:
             raise SeatLost(self._lock_name)
+
+
+class Transaction:
+    """What happens inside without an await happens at once or not at all. One that is dropped afterwards has happened,
+    but its answer is lost; one that is cancelled costs the seat."""
+
+    __slots__ = ("_seat",)
+
+    def __init__(self, seat: MemorySeat) -> None:
+        self._seat = seat
+
+    async def __aenter__(self) -> MemoryDatabase:
+        seat = self._seat
+        await seat._turn.acquire()
+        try:
+            seat._must_be_held()
+            seat._under_way = True
+            await PAUSE
+            seat._must_be_held()
+            return seat._begun()
+        except BaseException as error:
+            self._end(error)
+            raise
+
+    async def __aexit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        seat = self._seat
+        try:
+            if error is None:
+                await seat._committed()
+                seat._must_be_held()
+        except BaseException as lost:
+            error = lost
+            raise
+        finally:
+            self._end(error)
+
+    def _end(self, error: BaseException | None) -> None:
+        seat = self._seat
+        if isinstance(error, asyncio.CancelledError):
+            seat.drop()
+        seat._under_way, seat._used_at = False, seat._loop.time()
+        seat._turn.release()

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 
 from codehub.model.states import Phase
 from codehub.model.workspace import Workspace
 from codehub.store.protocols import Channel
 
-_SHOWN = [
+_shown = attrgetter(
     "phase",
     "operation",
     "error_reason",
@@ -23,7 +24,7 @@ _SHOWN = [
     "standby_after_seconds",
     "archive_after_seconds",
     "last_access_at",
-]
+)
 """As far as a decision needs them too."""
 
 
@@ -53,10 +54,6 @@ def notified(before: Workspace | None, after: Workspace) -> list[Channel]:
 
 def is_revision(before: Workspace, after: Workspace) -> bool:
     return (before.name, *_wished(before)) != (after.name, *_wished(after))
-
-
-def _shown(row: Workspace) -> tuple[object, ...]:
-    return tuple(getattr(row, name) for name in _SHOWN)
 
 
 def _wished(row: Workspace) -> tuple[object, ...]:
