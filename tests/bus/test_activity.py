@@ -4,11 +4,13 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 from uuid import UUID, uuid4
 
 import pytest
 from redis.asyncio import Redis
 
+from codehub import clock
 from codehub.bus.activity import Activity
 from codehub.bus.activity_keys import Keys
 from codehub.bus.activity_watch import FORGET_DOOR_SECONDS, ActivityWatch
@@ -17,6 +19,7 @@ from codehub.model.activity import Kind, Sign
 from codehub.stack.account import Account
 from tests.coordinators.house import until
 from tests.coordinators.own_service import OwnService, own_redis
+from tests.simulation.memory_redis import MemoryRedis
 
 RARELY = 3600.0
 WORKSPACE = UUID(int=7)
@@ -48,8 +51,13 @@ class Street:
         return sign
 
 
-@pytest.fixture
-async def street(redis_url: str, redis_prefix: Callable[[], str]) -> AsyncIterator[Street]:
+@pytest.fixture(params=["redis", "twin"])
+async def street(
+    request: pytest.FixtureRequest, redis_url: str, redis_prefix: Callable[[], str]
+) -> AsyncIterator[Street]:
+    if request.param == "twin":
+        yield Street(cast("Redis", MemoryRedis(clock.elapsed)), "street")
+        return
     async with contextlib.aclosing(connect(redis_url)) as redis:
         yield Street(redis, redis_prefix())
 

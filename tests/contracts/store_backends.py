@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from codehub import clock
+from codehub.decide.idle import IdlePolicy
 from codehub.model.states import Desired
 from codehub.model.templates import Template
 from codehub.model.workspace import Request, Workspace
@@ -19,8 +20,9 @@ from codehub.store.controller import PostgresController
 from codehub.store.engine import pool
 from codehub.store.feed import PostgresFeed
 from codehub.store.history import Event, EventKind
+from codehub.store.idle import PostgresIdle
 from codehub.store.observer import PostgresObserver
-from codehub.store.protocols import CollectorStore, ControllerStore, FeedStore, ObserverStore, Seat
+from codehub.store.protocols import CollectorStore, ControllerStore, FeedStore, IdleStore, ObserverStore, Seat
 from codehub.store.rows import WORKSPACE_COLUMNS, to_workspace
 from codehub.store.seat import PostgresSeat
 from codehub.store.tables import archives, templates, users, workspace_events, workspaces
@@ -28,6 +30,7 @@ from codehub.store.wishes import Because, NewWorkspace
 from tests.contracts.store_grants import as_role
 from tests.simulation.memory_controller import MemoryController
 from tests.simulation.memory_database import MemoryDatabase, Refused, is_settled
+from tests.simulation.memory_idle import MemoryIdle
 from tests.simulation.memory_seat import MemorySeat, MemoryServer
 from tests.simulation.memory_store import MemoryCollector, MemoryFeed, MemoryObserver
 
@@ -61,6 +64,7 @@ class Backend(Protocol):
     def controller(self, seat: Seat) -> ControllerStore: ...
     def collector(self, seat: Seat) -> CollectorStore: ...
     def feed(self, seat: Seat) -> FeedStore: ...
+    def idle(self, seat: Seat, policy: IdlePolicy) -> IdleStore: ...
 
     async def create(self, desired: Desired = Desired.RUNNING, workspace_id: UUID | None = None) -> Workspace: ...
     async def wish(self, workspace: Workspace, desired: Desired) -> Workspace | None: ...
@@ -68,6 +72,9 @@ class Backend(Protocol):
     async def create_template(self, template: Template) -> None: ...
     async def clear_error(self, workspace: Workspace) -> None:
         """As an operator may do by hand."""
+
+    async def as_if_since(self, workspace: Workspace, seconds: float) -> Workspace:
+        """As if its phase had last changed so long ago."""
 
     async def row(self, workspace_id: UUID) -> Workspace: ...
     async def is_settled(self, workspace_id: UUID) -> bool: ...
@@ -126,6 +133,10 @@ class PostgresBackend:
         assert isinstance(seat, PostgresSeat)
         return PostgresFeed(seat)
 
+    def idle(self, seat: Seat, policy: IdlePolicy) -> IdleStore:
+        assert isinstance(seat, PostgresSeat)
+        return PostgresIdle(seat, policy)
+
     async def create(self, desired: Desired = Desired.RUNNING, workspace_id: UUID | None = None) -> Workspace:
         workspace_id = workspace_id or uuid4()
         async with self._api.begin() as connection:
@@ -149,6 +160,12 @@ class PostgresBackend:
     async def clear_error(self, workspace: Workspace) -> None:
         async with self._operator.begin() as connection:
             await connection.execute(update(workspaces).where(_named(workspace.id)).values(error_reason=None))
+
+    async def as_if_since(self, workspace: Workspace, seconds: float) -> Workspace:
+        changed_at = workspaces.c.phase_changed_at - timedelta(seconds=seconds)
+        async with self._operator.begin() as connection:
+            await connection.execute(update(workspaces).where(_named(workspace.id)).values(phase_changed_at=changed_at))
+        return await self.row(workspace.id)
 
     async def row(self, workspace_id: UUID) -> Workspace:
         async with self._operator.begin() as connection:
@@ -221,6 +238,10 @@ class MemoryBackend:
         assert isinstance(seat, MemorySeat)
         return MemoryFeed(seat)
 
+    def idle(self, seat: Seat, policy: IdlePolicy) -> IdleStore:
+        assert isinstance(seat, MemorySeat)
+        return MemoryIdle(seat, policy)
+
     async def create(self, desired: Desired = Desired.RUNNING, workspace_id: UUID | None = None) -> Workspace:
         workspace_id = workspace_id or uuid4()
         return self._database.create_workspace(
@@ -238,6 +259,12 @@ class MemoryBackend:
 
     async def clear_error(self, workspace: Workspace) -> None:
         self._database.write(replace(self._database.rows[workspace.id], error_reason=None))
+
+    async def as_if_since(self, workspace: Workspace, seconds: float) -> Workspace:
+        assert workspace.phase_changed_at is not None
+        changed_at = workspace.phase_changed_at - timedelta(seconds=seconds)
+        self._database.write(replace(workspace, phase_changed_at=changed_at))
+        return self._database.rows[workspace.id]
 
     async def row(self, workspace_id: UUID) -> Workspace:
         return self._database.rows[workspace_id]

@@ -55,8 +55,11 @@ WRITERS = {
 }
 """The columns of `workspaces`, by their one writer."""
 
-CONSUMERS = {"controller": ["request"]}
-"""What the API places and the controller takes away."""
+CONSUMERS = {
+    "controller": ["request"],
+    "ttl": ["desired_state", "desired_reason", "desired_by", "last_access_at", "last_activity"],
+}
+"""What is the API's and others write too: the controller takes a request away, the TTL runner wishes in its name."""
 
 BY_THE_DATABASE = ["revision", "settled", "created_at", "updated_at"]
 """Columns that triggers, defaults and the table itself keep."""
@@ -69,13 +72,13 @@ class TableGrant:
     roles: tuple[str, ...]
 
 
-COORDINATORS = ("observer", "controller", "collector", "listener")
+COORDINATORS = ("observer", "controller", "collector", "listener", "ttl")
 ROLES = ("api", *COORDINATORS)
 TABLES = (
     TableGrant("users", "INSERT, UPDATE", ("api",)),
     TableGrant("templates", "INSERT, UPDATE", ("api",)),
     TableGrant("holds", "INSERT, UPDATE, DELETE", ("api",)),
-    TableGrant("workspace_events", "INSERT", ("api", "controller")),
+    TableGrant("workspace_events", "INSERT", ("api", "controller", "ttl")),
     TableGrant("archives", "INSERT, UPDATE", ("controller",)),
     TableGrant("archives", "DELETE", ("collector",)),
     TableGrant("orphans", "INSERT, DELETE", ("collector",)),
@@ -107,10 +110,11 @@ def clock_ahead(interval: str) -> Iterator[str]:
     """Statements after which the roles find a clock in the database that is not the clock of this process: a time that
     came from here would show."""
     yield "CREATE SCHEMA ahead"
-    yield (
-        "CREATE FUNCTION ahead.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE "
-        f"RETURN pg_catalog.clock_timestamp() + interval '{interval}'"
-    )
+    for clock, kind in (("clock_timestamp", "VOLATILE"), ("statement_timestamp", "STABLE")):
+        yield (
+            f"CREATE FUNCTION ahead.{clock}() RETURNS timestamptz LANGUAGE sql {kind} "
+            f"RETURN pg_catalog.{clock}() + interval '{interval}'"
+        )
     yield f"GRANT USAGE ON SCHEMA ahead TO {', '.join(ROLES)}"
     for role in ROLES:
         yield f"ALTER ROLE {role} SET search_path = ahead, pg_catalog, public"

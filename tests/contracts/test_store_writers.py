@@ -32,9 +32,10 @@ def test_every_column_has_exactly_one_writer() -> None:
     assert owned == Counter(COLUMNS)
 
 
-def test_only_a_request_passes_from_one_writer_to_another() -> None:
-    assert CONSUMERS == {"controller": ["request"]}
-    assert "request" in WRITERS["api"]
+def test_others_write_of_what_is_the_apis_only_a_request_that_was_seen_to_and_the_wish_to_sleep() -> None:
+    idle = ["desired_state", "desired_reason", "desired_by", "last_access_at", "last_activity"]
+    assert {"controller": ["request"], "ttl": idle} == CONSUMERS
+    assert {"request", *idle} <= set(WRITERS["api"])
 
 
 async def test_no_role_can_write_a_column_of_another(postgres: PostgresBackend, database_with_roles: str) -> None:
