@@ -77,7 +77,8 @@ async def started_by_hand(
     installation: Replicas, docker: aiodocker.Docker, spec: InstanceSpec, network: str, address: str
 ) -> AsyncIterator[None]:
     # Labelled as the installation's, so that it is cleared away with it, but not as a workspace's: no replica sees it.
-    configuration = container.configuration(spec, {labels.INSTALLATION: installation.installation}, network, address)
+    configuration = container.configuration(spec, installation.installation, network, address)
+    configuration["Labels"] = {labels.INSTALLATION: installation.installation}
     made = await docker.containers.create(configuration, name=spec.name)
     try:
         await made.start()

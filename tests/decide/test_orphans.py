@@ -66,10 +66,11 @@ def ground(
     generations: tuple[Generation, ...] = (),
     whole: tuple[str, ...] = (HOME, KEY),
     shared: bool = False,
+    stand_ins: tuple[str, ...] = (),
 ) -> Ground:
     """These rows, and a look that found the home and the archive that they name."""
     named = named_archives(rows, generations, POLICY, T0)
-    return Ground({row.id: row for row in rows}, named, frozenset(whole), shared)
+    return Ground({row.id: row for row in rows}, named, frozenset(whole), shared, frozenset(stand_ins))
 
 
 def judged(found: Found, on: Ground) -> str | None:
@@ -203,6 +204,19 @@ class TestDeletedWorkspaces:
 class TestVolumes:
     def test_the_home_stays(self) -> None:
         assert why_kept(Found(OrphanKind.VOLUME, HOME, WORKSPACE_ID), standby()) == "it is the home"
+
+    @pytest.mark.parametrize(
+        "rows",
+        [
+            (),
+            (standby(home_volume=OLD),),
+            (in_error(ErrorReason.DATA_LOST),),
+            (under_way(standby(), Operation.ARCHIVING, Step.ARCHIVE),),
+        ],
+    )
+    def test_what_stands_in_for_a_home_goes_where_a_home_would_stay(self, rows: tuple[Workspace, ...]) -> None:
+        assert why_kept(VOLUME, *rows) is not None
+        assert judged(VOLUME, ground(*rows, stand_ins=(OLD,))) is None
 
     def test_an_older_incarnation_goes_where_the_home_was_seen(self) -> None:
         assert why_kept(VOLUME, standby()) is None

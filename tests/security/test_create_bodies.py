@@ -21,6 +21,7 @@ FORBIDDEN = (
     "UTSMode", "UsernsMode", "VolumesFrom",
 )  # fmt: skip
 """Each of them could open a wall; what is not said is as the engine has it, which is closed."""
+WORKSPACE_ID = uuid.uuid4()
 WITHOUT_PRIVILEGES = ["no-new-privileges", f"seccomp={json.dumps(system_calls.profile(), separators=(',', ':'))}"]
 WORDS = st.text(max_size=40) | st.sampled_from(
     ["--privileged", "host", "/:/host", "container:1", "a=b", '","Privileged":true']
@@ -31,7 +32,7 @@ def started(words: list[str]) -> InstanceSpec:
     name, image, path, variable, value = words
     return InstanceSpec(
         name=name,
-        workspace_id=uuid.uuid4(),
+        workspace_id=WORKSPACE_ID,
         op_id=uuid.uuid4(),
         epoch=1,
         volume="codehub-home",
@@ -53,8 +54,8 @@ def walls(body: dict[str, Any]) -> dict[str, Any]:
 @settings(max_examples=300, deadline=None)
 @given(st.lists(WORDS, min_size=5, max_size=5))
 def test_no_workspace_can_ask_for_more_than_its_limits(words: list[str]) -> None:
-    plain = container.configuration(started(["name", "image", "/", "A", "b"]), {}, "codehub-net", "10.0.0.2")
-    body = container.configuration(started(words), {"label": words[0]}, "codehub-net", "10.0.0.2")
+    plain = container.configuration(started(["name", "image", "/", "A", "b"]), "ours", "codehub-net", "10.0.0.2")
+    body = container.configuration(started(words), "ours", "codehub-net", "10.0.0.2")
     assert walls(body) == walls(plain)
     assert body["User"] == "1000:1000"
     assert not [name for name in FORBIDDEN if name in body["HostConfig"]]
@@ -67,7 +68,7 @@ def test_a_job_gets_one_home_and_the_way_to_one_archive(tmp_path: Path) -> None:
     home = VolumeSpec("codehub-home", uuid.uuid4(), uuid.uuid4(), 1)
     for kind in Kind:
         spec = Errand(DirectoryPlace(tmp_path)).spec(kind, home)
-        limits = job_container.configuration(spec, {}, "codehub/job")["HostConfig"]
+        limits = job_container.configuration(spec, "ours", "codehub/job")["HostConfig"]
         assert not [name for name in FORBIDDEN if name in limits and name != "CapAdd"]
         assert limits["NetworkMode"] == "none"
         assert limits["SecurityOpt"] == WITHOUT_PRIVILEGES

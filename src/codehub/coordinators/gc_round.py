@@ -51,7 +51,7 @@ async def decide(around: Surroundings, reads: Reads, policy: CollectPolicy, conf
     for start in range(0, len(unnamed), PAGE):
         for row in await reads.workspaces(unnamed[start : start + PAGE]):
             known[row.id] = row
-    ground = Ground(known, named, around.whole, around.shared)
+    ground = Ground(known, named, around.whole, around.shared, around.stand_ins)
     noted = await reads.noted_orphans()
     # In a thread: of a store with very many archives it takes longer than a lease should go unrenewed.
     return await asyncio.to_thread(collect, around.found, ground, noted, policy, now, confirmed)
@@ -100,5 +100,5 @@ class Taking:
     def _second_look(self, found: Found, evidence: Evidence) -> str | None:
         named = named_archives(evidence.workspaces, evidence.generations, self.policy, evidence.now)
         rows = {row.id: row for row in evidence.workspaces}
-        ground = Ground(rows, named, self.around.whole, self.around.shared)
+        ground = Ground(rows, named, self.around.whole, self.around.shared, self.around.stand_ins)
         return protection(found, ground, self.policy, evidence.now)

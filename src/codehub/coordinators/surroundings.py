@@ -33,6 +33,8 @@ class Surroundings:
     """Each thing, and how it is removed: the check is the last thing before each call to the outside."""
     whole: set[str] = field(default_factory=set)
     """The volumes that are there, and the archives that are there with their markers."""
+    stand_ins: set[str] = field(default_factory=set)
+    """The volumes that only stand in for homes."""
     shared: bool = False
     """Whether another installation has left its mark in the same store."""
 
@@ -61,6 +63,11 @@ async def _look_at_runtime(around: Surroundings, runtime: Runtime, engine: str |
     for job in await runtime.jobs.list():
         found = Found(OrphanKind.JOB, job.name, job.workspace_id)
         around.found[found] = partial(_remove, partial(runtime.jobs.remove, job.name))
+    for volume in await runtime.volumes.stand_ins():  # last: until then a container may hold one
+        found = Found(OrphanKind.VOLUME, volume.name, volume.workspace_id)
+        around.found[found] = partial(_remove, partial(runtime.volumes.remove_stand_in, volume.name))
+        around.stand_ins.add(volume.name)
+        around.whole.discard(volume.name)
 
 
 async def _look_at_store(around: Surroundings, store: ObjectStore) -> None:

@@ -83,6 +83,8 @@ class Ground:
     """The volumes, and the archives with their markers, that this very round has seen."""
     shared: bool = False
     """Whether another installation keeps its archives in the same store."""
+    stand_ins: Collection[str] = field(default=frozenset(), repr=False)
+    """The volumes that no home ever was in: an engine made them for somebody who came too late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +215,9 @@ def _can_be_brought_back(workspace: Workspace, policy: CollectPolicy, now: datet
 
 def _volume_protection(found: Found, workspace: Workspace | None, ground: Ground) -> str | None:
     """A volume goes only where its workspace was seen to have its home elsewhere, in this round too, or where all it
-    had is deleted."""
+    had is deleted. What only stands in for a home nothing protects."""
+    if found.key in ground.stand_ins:
+        return None
     if workspace is None:
         return Stays.UNKNOWN
     if workspace.home_volume == found.key:

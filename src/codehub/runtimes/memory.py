@@ -213,6 +213,13 @@ class MemoryVolumes:
             self._engine.disk.remove_home(name)
             self._engine.announce(self._installation, home.spec.workspace_id)
 
+    async def stand_ins(self) -> tuple[Volume, ...]:
+        """None: nothing is made here by itself."""
+        return ()
+
+    async def remove_stand_in(self, name: str) -> None:
+        """There is none."""
+
     async def usage(self, name: str) -> int:
         async with self._engine.call(Call.USAGE, name):
             home = self._engine.homes.get(name)

@@ -134,6 +134,13 @@ class Volumes(Protocol):
     async def delete(self, name: str) -> None:
         """Remove it for good. Refused while a container holds it; gone already is fine."""
 
+    async def stand_ins(self) -> tuple[Volume, ...]:
+        """What an engine made by itself, in the name of a home that is gone, for somebody who came too late: never
+        written to, and never listed as a home."""
+
+    async def remove_stand_in(self, name: str) -> None:
+        """A home is not touched. Refused while a container holds it; gone already is fine."""
+
     async def usage(self, name: str) -> int:
         """How many bytes it holds."""
 

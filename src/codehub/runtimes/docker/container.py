@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from codehub.model import inside
+from codehub.runtimes.docker import labels
 from codehub.runtimes.docker.system_calls import security_option
 from codehub.runtimes.protocols import InstanceSpec
 
@@ -18,7 +19,7 @@ TEMPORARY_SHARE = 4  # of the memory, which files in /tmp are counted against
 
 
 def configuration(
-    spec: InstanceSpec, labels: dict[str, str], network: str, address: str, inside_folder: Path | None = None
+    spec: InstanceSpec, installation: str, network: str, address: str, inside_folder: Path | None = None
 ) -> dict[str, Any]:
     """The body of the create request. What is not in here is as the engine has it: no privileges, no devices,
     no host namespaces, no published ports.
@@ -31,10 +32,10 @@ def configuration(
         "Image": spec.image,
         "User": f"{USER}:{USER}",
         "Env": [f"{name}={value}" for name, value in environment.items()],
-        "Labels": labels,
+        "Labels": labels.of_instance(installation, spec, address),
         "HostConfig": {
             "NetworkMode": network,
-            "Mounts": [{"Type": "volume", "Source": spec.volume, "Target": HOME}, *_shown(inside_folder)],
+            "Mounts": [_home(spec, installation), *_shown(inside_folder)],
             "CapDrop": ["ALL"],
             "SecurityOpt": ["no-new-privileges", security_option()],
             "ReadonlyRootfs": True,
@@ -58,6 +59,12 @@ def configuration(
 def begun_by(program: str, image: Mapping[str, Any]) -> dict[str, Any]:
     """The part of the body that lets this program start what the image would have started itself."""
     return {"Entrypoint": [program], "Cmd": [*(image["Entrypoint"] or ()), *(image["Cmd"] or ())]}
+
+
+def _home(spec: InstanceSpec, installation: str) -> dict[str, Any]:
+    """The labels are for what the engine makes where the home is gone, which must never pass for one."""
+    options = {"Labels": labels.of_stand_in(installation, spec)}
+    return {"Type": "volume", "Source": spec.volume, "Target": HOME, "VolumeOptions": options}
 
 
 def _shown(inside_folder: Path | None) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ async def hold_home(api: DockerApi, volumes: DockerVolumes, container_id: str, v
         await volumes.require(volume)
     except NotFound:
         await remove(api, container_id)
-        await volumes.remove_made_by_engine(volume)
+        await volumes.remove_stand_in(volume)
         raise
 
 

@@ -110,8 +110,9 @@ class DockerInstances:
         return made
 
     async def _made(self, spec: InstanceSpec, address: str) -> DockerContainer:
-        labelled = labels.of_instance(self._installation, spec, address)
-        configuration = container.configuration(spec, labelled, self._network.name, address, self._inside_folder)
+        configuration = container.configuration(
+            spec, self._installation, self._network.name, address, self._inside_folder
+        )
         if spec.begin is not None and self._inside_folder is not None:
             image = (await self._api.read(f"images/{spec.image}/json"))["Config"]
             configuration |= container.begun_by(spec.begin, image)

@@ -4,6 +4,7 @@ import os
 from typing import Any
 
 from codehub.job.order import Kind
+from codehub.runtimes.docker import labels
 from codehub.runtimes.docker.system_calls import security_option
 from codehub.runtimes.job_view import HOME, LOG_BYTES, MEMORY_BYTES, PIDS, Way, way_to_archive, writes_home
 from codehub.runtimes.protocols import JobSpec
@@ -23,7 +24,7 @@ LEAST_CPU = 16
 LEAST_IO = 10
 
 
-def configuration(spec: JobSpec, labels: dict[str, str], image: str) -> dict[str, Any]:
+def configuration(spec: JobSpec, installation: str, image: str) -> dict[str, Any]:
     """The body of the create request. What is not in here is as the engine has it: no privileges, no devices,
     no host namespaces.
 
@@ -35,13 +36,13 @@ def configuration(spec: JobSpec, labels: dict[str, str], image: str) -> dict[str
         "Image": image,
         "Cmd": [order.kind, ORDER],
         "User": "0:0",
-        "Labels": labels,
+        "Labels": labels.of_job(installation, spec),
         "OpenStdin": True,
         "StdinOnce": True,
         "AttachStdin": True,
         "HostConfig": {
             "NetworkMode": "none",
-            "Mounts": [_home(spec), _way(way)],
+            "Mounts": [_home(spec, installation), _way(way)],
             "CapDrop": ["ALL"],
             "CapAdd": [*CAPABILITIES[order.kind], *_for_foreign_store(way)],
             "SecurityOpt": ["no-new-privileges", security_option()],
@@ -69,14 +70,15 @@ def _processors() -> str:
     return ",".join(map(str, known[1:] or known))
 
 
-def _home(spec: JobSpec) -> dict[str, Any]:
-    """Never filled from what the image has in that place."""
+def _home(spec: JobSpec, installation: str) -> dict[str, Any]:
+    """Never filled from what the image has in that place. The labels are for what the engine makes where the home is
+    gone, which must never pass for one."""
     return {
         "Type": "volume",
         "Source": spec.volume,
         "Target": str(HOME),
         "ReadOnly": not writes_home(spec.order.kind),
-        "VolumeOptions": {"NoCopy": True},
+        "VolumeOptions": {"NoCopy": True, "Labels": labels.of_stand_in(installation, spec)},
     }
 
 

@@ -71,11 +71,9 @@ class DockerJobs:
         if (lack := await self.lack()) is not None:
             raise NoJobs(lack)
         await images.pull(self._api, self._image, lambda _: None)
-        labelled = labels.of_job(self._installation, spec)
+        configuration = job_container.configuration(spec, self._installation, self._image)
         async with translated():
-            return await self._api.client.containers.create(
-                job_container.configuration(spec, labelled, self._image), name=spec.name
-            )
+            return await self._api.client.containers.create(configuration, name=spec.name)
 
     async def _is_begun(self, spec: JobSpec) -> bool:
         there = await self._api.read(f"containers/{spec.name}/json")

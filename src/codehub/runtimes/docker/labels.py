@@ -29,6 +29,8 @@ PORT = "codehub.port"
 HEALTH_PATH = "codehub.health_path"
 IDENTITY = "codehub.identity"
 JOB = "codehub.job"
+STAND_IN = "codehub.stand_in"
+"""What a home does not have, and the volume has that the engine makes by itself where a home is gone: whose it is."""
 
 REMOVING = "removing"
 STATES = {
@@ -67,6 +69,10 @@ def own_jobs(installation: str, workspace_id: UUID | None = None) -> dict[str, l
     return {"label": [*own(installation, workspace_id)["label"], JOB]}
 
 
+def own_stand_ins(installation: str) -> dict[str, list[str]]:
+    return {"label": [f"{STAND_IN}={installation}", WORKSPACE]}
+
+
 def of_spec(installation: str, spec: InstanceSpec | VolumeSpec | JobSpec) -> dict[str, str]:
     return {
         INSTALLATION: installation,
@@ -84,6 +90,10 @@ def of_instance(installation: str, spec: InstanceSpec, address: str) -> dict[str
         PORT: str(spec.port),
         HEALTH_PATH: spec.health_path,
     }
+
+
+def of_stand_in(installation: str, spec: InstanceSpec | JobSpec) -> dict[str, str]:
+    return {STAND_IN: installation, WORKSPACE: str(spec.workspace_id)}
 
 
 def of_job(installation: str, spec: JobSpec) -> dict[str, str]:

@@ -100,7 +100,10 @@ class DockerRuntime:
         return about
 
     async def teardown(self) -> None:
-        """Remove what belongs to the installation as a whole: rules, network and mark. Its workspaces must be gone."""
+        """Remove what belongs to the installation as a whole: rules, network and mark, and what stood in for homes. Its
+        workspaces must be gone."""
+        for volume in await self.volumes.stand_ins():
+            await self.volumes.remove_stand_in(volume.name)
         await self._network.remove()
         try:
             async with translated():

@@ -71,6 +71,18 @@ class DockerVolumes:
         if self._sized:
             await self._sized.remove(name)
 
+    async def stand_ins(self) -> tuple[Volume, ...]:
+        async with translated(LOOK_SECONDS):
+            listed = await self._api.client.volumes.list(filters=labels.own_stand_ins(self._installation))
+        return tuple(labels.volume(each) for each in listed["Volumes"] or ())
+
+    async def remove_stand_in(self, name: str) -> None:
+        with suppress(NotFound):
+            found = await self._api.read(f"volumes/{name}")
+            if (found["Labels"] or {}).get(labels.STAND_IN) == self._installation:
+                async with translated():
+                    await (await self._api.client.volumes.get(name)).delete()
+
     async def usage(self, name: str) -> int:
         folder = await self.require(name)
         sized = self._sized.usage(name) if self._sized else None
@@ -86,15 +98,6 @@ class DockerVolumes:
         if (found["Labels"] or {}).get(labels.INSTALLATION) != self._installation:
             raise NotFound(f"there is no volume {name}")
         return Path(found["Mountpoint"])
-
-    async def remove_made_by_engine(self, name: str) -> None:
-        """An empty volume that came into being because a container asked for one that was not there. Without labels it
-        is nobody's; one with labels is not touched."""
-        with suppress(NotFound):
-            found = await self._api.read(f"volumes/{name}")
-            if not found["Labels"]:
-                async with translated():
-                    await (await self._api.client.volumes.get(name)).delete()
 
     def _in_reach(self, folder: Path) -> bool:
         return self._reach and folder.is_dir()

@@ -96,6 +96,13 @@ class LocalVolumes:
         jobs = map(JobRecord.read, self._folders.jobs())
         return any(record is not None and record.plan.volume == name for record in (*instances, *jobs))
 
+    async def stand_ins(self) -> tuple[Volume, ...]:
+        """None: nothing is made here by itself."""
+        return ()
+
+    async def remove_stand_in(self, name: str) -> None:
+        """There is none."""
+
     async def usage(self, name: str) -> int:
         with translated():
             return await trees.size(self.require(name))
