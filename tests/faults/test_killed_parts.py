@@ -23,7 +23,7 @@ def codehub() -> Iterator[Installation]:
 
 
 def is_ready(codehub: Installation) -> bool:
-    return httpx.get(f"{codehub.url}/readyz", timeout=10).is_success
+    return httpx.get(f"{codehub.url}/readyz", timeout=60).is_success
 
 
 @pytest.mark.parametrize("part", ["postgres", "valkey", "serve", "proxy"])
@@ -65,6 +65,16 @@ def test_nothing_outlives_the_supervisor_and_the_next_start_finds_everything(cod
     witness.check()
 
 
+def test_who_answers_is_found_after_a_restart_and_a_supervisor_that_was_killed(codehub: Installation) -> None:
+    """It leaves sockets with higher numbers than those of the next start (found by `tests.chaos --seed 8001`)."""
+    assert codehub.run("restart").returncode == 0
+    children = [part["pid"] for part in codehub.state()["parts"] if part["pid"]]
+    os.kill(codehub.pid, signal.SIGKILL)
+    until(lambda: not any(map(is_alive, children)), seconds=60)
+    codehub.up()
+    until(lambda: is_ready(codehub), seconds=60)
+
+
 def test_a_stale_lock_file_that_names_a_living_process_stops_no_start(codehub: Installation) -> None:
     """After a reboot or in a new container, the process id of the killed PostgreSQL may belong to anybody."""
     children = [part["pid"] for part in codehub.state()["parts"] if part["pid"]]
@@ -80,16 +90,21 @@ def test_a_stale_lock_file_that_names_a_living_process_stops_no_start(codehub: I
         anybody.kill()
 
 
-def test_a_slow_object_store_is_not_waited_for_and_loses_nothing() -> None:
-    """SeaweedFS needs many seconds to come back; once asked for, it is started again without being asked."""
+def test_an_object_store_that_does_not_come_is_not_waited_for_and_loses_nothing() -> None:
+    """Once asked for, SeaweedFS is started again without being asked, for as long as that takes."""
     with installation() as codehub:
         codehub.up("--s3")
-        until(lambda: codehub.part("seaweedfs")["state"] == "ready", seconds=60)
+        until(lambda: codehub.part("seaweedfs")["state"] == "ready", seconds=90)
         witness = Witness(codehub, with_objects=True)
         witness.write()
         os.kill(codehub.pid, signal.SIGKILL)
+        store, away = codehub.data / "seaweedfs/data", codehub.data / "seaweedfs/away"
+        store.rename(away)
+        store.touch()
         codehub.up()
-        assert codehub.part("seaweedfs")["state"] == "starting"
+        assert codehub.part("seaweedfs")["state"] != "ready"
         assert codehub.part("serve")["state"] == "ready"
+        store.unlink()
+        away.rename(store)
         until(lambda: codehub.part("seaweedfs")["state"] == "ready", seconds=90)
         witness.check()

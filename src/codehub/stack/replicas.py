@@ -28,6 +28,7 @@ class Replicas:
 
     async def start(self, begin: Callable[[Kept], None]) -> None:
         """Begin all of them; return when each is ready, raise what made one impossible."""
+        self._forget_earlier_lives()
         self._kept = [self._life(name) for name in self._names]
         for kept in self._kept:
             begin(kept)
@@ -64,6 +65,12 @@ class Replicas:
         self._others[self._others.index(after)] = before
         await before.retire(self._serve.drain_signal, self._serve.drain_seconds)
         self._others.remove(before)
+
+    def _forget_earlier_lives(self) -> None:
+        """A supervisor that was killed leaves the sockets of its replicas behind. Ours are numbered from 1 again: what
+        has a higher number would be taken for newer, and nobody would ever be asked who answers."""
+        for left in self._serve.own_socket.parent.glob(f"{self._serve.name}*.sock"):
+            left.unlink()
 
     def _life(self, name: str) -> Kept:
         own_socket = self._serve.own_socket.with_name(f"{name}.{next(self._lives)}.sock")
