@@ -93,9 +93,22 @@ class Striker:
                 assert fault.trouble is not None
                 await self.ground.ways[fault.target].suffer(fault.trouble, fault.seconds)
             case Kind.RESTART:
-                stop = self.ground.stop_signal(fault.target) if fault.target != EVERYTHING else ASKS
-                os.kill(await self._alive(fault.target), stop)
+                await self._restart(fault.target)
         return fault
+
+    async def _restart(self, target: str) -> None:
+        """As codehub stops a service: politely, and at once where that takes too long. It is started again."""
+        pid = await self._alive(target)
+        if target == EVERYTHING:
+            return os.kill(pid, ASKS)
+        service = self.ground.services[target]
+        os.kill(pid, service.stop_signal)
+        deadline = time.monotonic() + service.stop_seconds
+        while is_alive(pid) and time.monotonic() < deadline:
+            await asyncio.sleep(0.05)
+        if is_alive(pid):
+            os.kill(pid, service.death_signal)
+        return None
 
     async def _at_a_job(self, fault: Fault) -> Fault:
         """Where none runs, a replica is killed instead."""

@@ -119,10 +119,6 @@ class Ground:
             return self.kept[name].status.pid
         return next((part["pid"] for part in self._processes() if part["name"] == name), None)
 
-    def stop_signal(self, name: str) -> signal.Signals:
-        """That asks a service to end; it is started again."""
-        return self.services[name].stop_signal
-
     def _processes(self) -> list[dict[str, Any]]:
         try:
             found: list[dict[str, Any]] = json.loads((self.codehub.folder / "state.json").read_text())["parts"]

@@ -11,13 +11,15 @@ from uuid import UUID, uuid4
 import httpx
 
 from tests.chaos.engine import Engine
-from tests.chaos.history import Answered, Asked, Created, Failed, History, Synced, Visited, Writing
+from tests.chaos.history import Answered, Asked, Breached, Created, Failed, History, Synced, Visited, Writing
 from tests.front_door.browser import Browser
 from tests.front_door.house import Person
 
 ANSWER_SECONDS = 30
 AGAIN_SECONDS = 0.3
 PATIENCE_SECONDS = 30
+SILENT_SECONDS = 300
+"""Longer than any fault lasts, and than it takes to start everything anew."""
 BEGIN_SECONDS = 120
 PAGES = 4
 TEMPLATE = "tool"
@@ -53,9 +55,11 @@ class Api:
     async def ask(
         self, method: str, path: str, body: object = None, asking: Callable[[], None] = lambda: None
     ) -> dict[str, Any]:
-        """Once, however often it is sent; `asking` is told of each time. Raises Refusal."""
+        """Once, however often it is sent; `asking` is told of each time. Raises Refusal, and TimeoutError where nobody
+        answers any more, which is a breach."""
         key = {"Idempotency-Key": uuid4().hex} if method == "POST" else {}
-        while True:
+        deadline = time.monotonic() + SILENT_SECONDS
+        while time.monotonic() < deadline:
             asking()
             try:
                 answer = await self._client.request(method, path, json=body, headers=key)
@@ -68,6 +72,9 @@ class Api:
             if answer.status_code in REFUSED and answer.json().get("code") != "in_progress":
                 raise Refusal(answer.text)
             await asyncio.sleep(AGAIN_SECONDS)
+        silence = f"{method} {path} was not answered within {SILENT_SECONDS} s"
+        self.history.tell(Breached(time.time(), silence))
+        raise TimeoutError(silence)
 
     async def create(self, name: str, wish: str) -> UUID:
         body = {"name": name, "template": TEMPLATE, "desired_state": wish}
