@@ -23,15 +23,15 @@ _NAMES_BYTES = 64 * 1024  # some hundred names: so far the reading is ahead of t
 
 def archive(order: Order, progress: Progress) -> Totals:
     """Make the archive, unless it is there, and say what it amounts to. Fails without having committed anything."""
-    place = open_place(order)
-    if (marker := place.marker()) is not None:
-        return _already_there(order, place, parse_marker(marker))
-    with closing(Home(order.home)) as home, place.upload() as upload:
-        totals = Pipe(home, upload, order.level, progress).run()
-        progress.begin(Stage.COMMIT)
-        upload.complete()
-    _commit(order, place, totals)
-    return totals
+    with closing(open_place(order)) as place:
+        if (marker := place.marker()) is not None:
+            return _already_there(order, place, parse_marker(marker))
+        with closing(Home(order.home)) as home, place.upload() as upload:
+            totals = Pipe(home, upload, order.level, progress).run()
+            progress.begin(Stage.COMMIT)
+            upload.complete()
+        _commit(order, place, totals)
+        return totals
 
 
 def _already_there(order: Order, place: Place, marker: Marker) -> Totals:

@@ -72,6 +72,9 @@ class Directory:
             with _draft(folder, self._name) as draft:
                 yield _Upload(draft, folder, self._name)
 
+    def close(self) -> None:
+        """The folder is opened for each act, and closed after it."""
+
     @contextmanager
     def _opened(self) -> Iterator[int]:
         try:

@@ -42,6 +42,10 @@ class Place(Protocol):
 
     def upload(self) -> AbstractContextManager[Upload]: ...
 
+    def close(self) -> None:
+        """Nothing of it stays open."""
+        ...
+
 
 def open_place(order: Order) -> Place:
     match order.place:

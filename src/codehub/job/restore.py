@@ -15,13 +15,13 @@ from codehub.job.unpack import Unpacking, declared_totals
 
 def restore(order: Order, progress: Progress) -> Totals:
     """Extract while hashing; success is declared only after the hash was right and everything is on the disk."""
-    place = open_place(order)
-    declared = declared_totals(order, place)
-    with closing(Home(order.home)) as home:
-        home.require_empty()
-        home.require_room(declared.content, declared.entries)
-    progress.begin(Stage.RESTORE, declared.uncompressed)
-    Unpacking(order, place, declared, progress.tell).run(TAR_EXTRACT, order.home)
+    with closing(open_place(order)) as place:
+        declared = declared_totals(order, place)
+        with closing(Home(order.home)) as home:
+            home.require_empty()
+            home.require_room(declared.content, declared.entries)
+        progress.begin(Stage.RESTORE, declared.uncompressed)
+        Unpacking(order, place, declared, progress.tell).run(TAR_EXTRACT, order.home)
     progress.begin(Stage.SYNC)
     synced = subprocess.run(["sync", "--file-system", str(order.home)], capture_output=True, text=True, check=False)
     if synced.returncode != 0:

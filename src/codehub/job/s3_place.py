@@ -76,7 +76,9 @@ class S3:
                 yield upload
             finally:
                 pool.shutdown(cancel_futures=True)
-                self._client.close()
+
+    def close(self) -> None:
+        self._client.close()
 
     @contextmanager
     def _ask(self, reached: int, etag: str) -> Iterator[http.client.HTTPResponse]:

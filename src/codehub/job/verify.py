@@ -1,5 +1,6 @@
 """Read an archive back and compare it with what was sent: what a store has taken, it need not have kept."""
 
+from contextlib import closing
 from typing import assert_never
 
 from codehub.job.faults import Corrupt, JobFault, TryAgain
@@ -13,10 +14,14 @@ from codehub.job.unpack import Unpacking, declared_totals
 
 def verify(order: Order, progress: Progress) -> Totals:
     """Prove the archive whole, by its checksum and entry list, or by unpacking it against the home itself as well."""
-    place = open_place(order)
-    declared = declared_totals(order, place)
-    progress.begin(Stage.VERIFY, declared.uncompressed)
-    unpacking = Unpacking(order, place, declared, progress.tell)
+    with closing(open_place(order)) as place:
+        declared = declared_totals(order, place)
+        progress.begin(Stage.VERIFY, declared.uncompressed)
+        _prove(order, Unpacking(order, place, declared, progress.tell))
+        return declared
+
+
+def _prove(order: Order, unpacking: Unpacking) -> None:
     match order.proof:
         case Proof.CHECKSUM:
             unpacking.run()
@@ -29,4 +34,3 @@ def verify(order: Order, progress: Progress) -> Totals:
                 raise Corrupt(f"The archive is not that of the home. {difference}") from difference
         case _:
             assert_never(order.proof)
-    return declared
