@@ -8,7 +8,6 @@ from uuid import UUID
 
 from codehub.store.identity import installation_id
 from tests.chaos.engine import engine
-from tests.chaos.faults import PROCESSES
 from tests.chaos.ground import SETTINGS, Ground, ground
 from tests.front_door.browser import Browser
 from tests.front_door.house import House, Person
@@ -16,6 +15,7 @@ from tests.soak.echo_image import NAME, echo_image, offer
 from tests.soak.sampling import Sampled
 
 MADE_AT_ONCE = 4
+PROCESSES = {"replicas": ("serve-1", "serve-2"), "front doors": ("proxy-1", "proxy-2")}
 UNVISITED_SHARE = 0.1
 QUIET = {
     "PROXY_CONNECTIONS_PER_ADDRESS": "10000",
@@ -58,8 +58,8 @@ async def _furnished(made: Ground, workspaces: int) -> DockerInstallation:
         async with turn:
             return await _door(person, f"garden-{number}")
 
-    def processes() -> dict[str, int | None]:
-        return {name: made.pid(name) for name in PROCESSES}
+    def processes() -> dict[str, list[int | None]]:
+        return {called: [made.pid(name) for name in names] for called, names in PROCESSES.items()}
 
     doors = await asyncio.gather(*(door(number) for number in range(workspaces)))
     unvisited = [doors.pop()[1] for _ in range(round(UNVISITED_SHARE * workspaces))]

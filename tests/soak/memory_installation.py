@@ -53,7 +53,7 @@ async def memory_installation(workspaces: int) -> AsyncIterator[MemoryInstallati
                     assert (await engine.stdout.readline()).decode().strip() == READY
                 address = listener.getsockname()[:2]
                 await until(lambda: _answers(address), START_SECONDS)
-                pids = {"api": api.pid, "coordinators": engine.pid}
+                pids = {"api": [api.pid], "coordinators": [engine.pid]}
                 yield MemoryInstallation(address, tokens, Sampled("memory", database_url, redis_url, lambda: pids))
 
 

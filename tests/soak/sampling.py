@@ -3,8 +3,7 @@
 import asyncio
 import resource
 import time
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,19 +30,16 @@ class Sampled:
     name: str
     database_url: str
     redis_url: str
-    processes: Callable[[], Mapping[str, int | None]]
-    """Their process ids, by what they are called."""
+    processes: Callable[[], Mapping[str, Sequence[int | None]]]
+    """Process ids, by what they do. Those who do the same are sampled together: who has which visitor is chance."""
     events: int = 0
     """What its workspaces' stories tell so far, also of what was pruned since."""
     errors: int = 0
     """How many of them are in ERROR."""
-    pids: dict[str, set[int | None]] = field(default_factory=lambda: defaultdict(set))
-    _wal: tuple[float, int] | None = field(default=None)
-
-    @property
-    def replaced(self) -> int:
-        """How often a process was not there, or was another one."""
-        return sum(len(each) - 1 for each in self.pids.values())
+    replaced: int = 0
+    """How many processes were there and then no more."""
+    _pids: set[int] = field(default_factory=set)
+    _wal: tuple[float, int] | None = None
 
     async def sample(self) -> dict[str, float]:
         """What can be taken now: on a machine that is loaded somebody may not answer in time."""
@@ -54,14 +50,17 @@ class Sampled:
         return taken
 
     def _processes(self) -> dict[str, float]:
-        taken = {}
-        for called, pid in self.processes().items():
-            self.pids[called].add(pid)
-            process = Path(f"/proc/{pid}")
+        found = self.processes()
+        taken: dict[str, float] = {}
+        for called, pids in found.items():
             with suppress(OSError):
-                pages = int((process / "statm").read_text().split()[1])
-                taken[f"{self.name} {called} MB"] = pages * resource.getpagesize() / 1e6
-                taken[f"{self.name} {called} descriptors"] = float(sum(1 for _ in (process / "fd").iterdir()))
+                taken |= {
+                    f"{self.name} {called} MB": sum(map(_megabytes, pids)),
+                    f"{self.name} {called} descriptors": float(sum(map(_descriptors, pids))),
+                }
+        now = {pid for pids in found.values() for pid in pids if pid is not None}
+        self.replaced += len(self._pids - now)
+        self._pids = now
         return taken
 
     async def _database(self) -> dict[str, float]:
@@ -91,6 +90,15 @@ class Sampled:
             f"{self.name} Redis MB": about["used_memory"] / 1e6,
             f"{self.name} Redis connections": float(about["connected_clients"]),
         }
+
+
+def _megabytes(pid: int | None) -> float:
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 1e6
+
+
+def _descriptors(pid: int | None) -> int:
+    return sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
 
 
 async def samples(installations: list[Sampled], every: float, told: list[dict[str, float]]) -> None:
