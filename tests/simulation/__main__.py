@@ -1,119 +1,79 @@
-"""Simulates very many histories and reports: `python -m tests.simulation --schedules 1000000 --histories 10000`."""
+"""Simulates very many histories and reports: `python -m tests.simulation --schedules 1000000 --histories 10000`.
+What was stopped goes on with the number that it told last, by `--from`."""
 
 import argparse
 import multiprocessing
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import chain, islice
-from random import Random
 
 from tests.simulation.cases import run
-from tests.simulation.faults import Case, Fault
+from tests.simulation.faults import Case
 from tests.simulation.history import HISTORIES
-from tests.simulation.operations import OPERATIONS, cases, count, drawn
+from tests.simulation.operations import OPERATIONS
+from tests.simulation.schedules import MOST, Number, all_numbers, case_of, count
 from tests.simulation.shrink import shrink
-from tests.simulation.silence import in_silence
+from tests.simulation.silence import in_silence, memory
+from tests.simulation.tally import Tally
 
-AT_A_TIME = 100
+AT_A_TIME = 200
+"""A process ends after so many short histories, or after one tenth of that many long ones, and all that they left with
+it."""
 TELL_SECONDS = 30.0
 
 
-@dataclass
-class Tally:
-    """What came of some of the cases, or of all of them."""
-
-    cases: Counter[str] = field(default_factory=Counter)
-    """By what they are: an operation and how many faults, or a history."""
-    faults: Counter[str] = field(default_factory=Counter)
-    steps: int = 0
-    seconds: float = 0.0
-    troubles: list[str] = field(default_factory=list)
-
-    def add(self, other: "Tally") -> None:
-        self.cases.update(other.cases)
-        self.faults.update(other.faults)
-        self.steps += other.steps
-        self.seconds += other.seconds
-        self.troubles += other.troubles
-
-
-def planned(schedules: int, histories: int, seed: int) -> Iterator[Case]:
-    """Histories by their seeds; of the operations all that goes wrong once and twice, then what goes wrong three times,
-    in an order of chance and none of them twice."""
-    for number in range(seed, seed + histories):
-        for name in HISTORIES:
-            yield Case(name, number, None)
-    fewer = chain.from_iterable(cases(name, faults) for faults in range(3) for name in OPERATIONS)
-    yield from islice(chain(fewer, _distinct(Random(seed))), schedules)
-
-
-def _distinct(chance: Random) -> Iterator[Case]:
-    known: set[Case] = set()
-    most = sum(count(name, 3) for name in OPERATIONS)
-    while len(known) < most:
-        case = drawn(chance)
-        if case not in known:
-            known.add(case)
-            yield case
-
-
-def try_out(tried: list[Case]) -> Tally:
+def try_out(chunk: list[Number | Case]) -> Tally:
     tally = Tally()
-    with in_silence():
-        for case in tried:
-            outcome = run(case)
-            kind = f"{case.name}, {len(case.faults)} faults" if case.faults is not None else case.name
-            tally.cases[kind] += 1
-            tally.faults.update(str(fault) for _, fault in outcome.fired)
-            tally.steps += outcome.steps
-            tally.seconds += outcome.seconds
-            if outcome.failure is not None:
-                tally.troubles.append(f"{shrink(outcome).case}  (found as {case}): {outcome.failure}")
+    for each in chunk:
+        case = each if isinstance(each, Case) else case_of(each)
+        outcome = run(case)
+        tally.count(outcome)
+        if outcome.failure is not None:
+            tally.troubles.append(f"{shrink(outcome).case}  (found as {case}): {outcome.failure}")
     return tally
 
 
-def chunks(tried: Iterable[Case]) -> Iterator[list[Case]]:
-    left = iter(tried)
-    while chunk := list(islice(left, AT_A_TIME)):
+def chunks(planned: Iterable[Number | Case], size: int) -> Iterator[list[Number | Case]]:
+    left = iter(planned)
+    while chunk := list(islice(left, size)):
         yield chunk
 
 
-def report(tally: Tally, seconds: float) -> str:
-    done = tally.cases.total()
-    lines = [
-        f"{done:,} histories in {seconds:,.0f} s ({done / seconds:,.0f} per second)",
-        f"{tally.steps:,} steps, {tally.seconds / 3600:,.1f} hours of their time",
-        *(f"  {name:32} {number:>12,}" for name, number in sorted(tally.cases.items())),
-        "faults:",
-        *(f"  {fault:32} {tally.faults[fault]:>12,}" for fault in Fault if tally.faults[fault]),
-        f"troubles: {len(tally.troubles)}",
-    ]
-    return "\n".join(lines)
+def campaign(asked: argparse.Namespace) -> Tally:
+    """Tells of trouble at once, and of how far it is: it takes an hour, and may be cut short."""
+    histories = [Case(name, asked.seed + each, None) for each in range(asked.histories) for name in HISTORIES]
+    schedules = islice(all_numbers(), asked.first, asked.first + asked.schedules)
+    planned = chain(chunks(schedules, AT_A_TIME), chunks(histories, AT_A_TIME // 10))
+    total, began, told_at = Tally(), time.monotonic(), time.monotonic()
+    with multiprocessing.get_context("fork").Pool(asked.workers, memory.keep_all, maxtasksperchild=1) as pool:
+        for tally in pool.imap(try_out, planned):
+            total.add(tally)
+            for trouble in tally.troubles:
+                _say(trouble)
+            if time.monotonic() - told_at > TELL_SECONDS:
+                told_at = time.monotonic()
+                schedules_done = min(total.done, asked.schedules)
+                _say(f"{total.so_far(told_at - began)}; go on with --from {asked.first + schedules_done}")
+    _say(total.report(time.monotonic() - began))
+    return total
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
     parser.add_argument("--schedules", type=int, default=10_000, help="of operations with up to three faults")
+    parser.add_argument("--from", type=int, default=0, dest="first", help="the schedule to begin with")
     parser.add_argument("--histories", type=int, default=100, help="long ones, of many workspaces")
-    parser.add_argument("--seed", type=int, default=1, help="where histories begin, and which threes are drawn")
+    parser.add_argument("--seed", type=int, default=1, help="where the long ones begin")
     parser.add_argument("--workers", type=int, default=multiprocessing.cpu_count())
     asked = parser.parse_args(arguments)
     with in_silence():
-        tried = chunks(planned(asked.schedules, asked.histories, asked.seed))
-        total, began, told_at = Tally(), time.monotonic(), time.monotonic()
-        with multiprocessing.Pool(asked.workers, maxtasksperchild=200) as pool:
-            for tally in pool.imap_unordered(try_out, tried):
-                total.add(tally)
-                for trouble in tally.troubles:  # at once: a campaign takes hours, and may be cut short
-                    _say(trouble)
-                if time.monotonic() - told_at > TELL_SECONDS:
-                    told_at = time.monotonic()
-                    _say(report(total, told_at - began).splitlines()[0] + f", troubles: {len(total.troubles)}")
-        _say(report(total, time.monotonic() - began))
-    return 1 if total.troubles else 0
+        there = [sum(count(name, faults) for name in OPERATIONS) for faults in range(MOST + 1)]
+        _say(
+            f"there are {sum(there):,}: "
+            + ", ".join(f"{each:,} of {faults} faults" for faults, each in enumerate(there))
+        )
+        return 1 if campaign(asked).troubles else 0
 
 
 def _say(text: str) -> None:

@@ -31,7 +31,8 @@ from tests.simulation import memory_controller
 from tests.simulation.engine import SimulatedDisk
 from tests.simulation.faults import Fault
 from tests.simulation.memory_controller import MemoryController
-from tests.simulation.operations import Outcome, around, cases, run_operation
+from tests.simulation.operations import Outcome, run_operation
+from tests.simulation.schedules import around, cases
 
 F = TypeVar("F", bound=Callable[..., Any])
 

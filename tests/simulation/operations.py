@@ -1,10 +1,8 @@
-"""Every operation, from an installation at rest to its end: the cases are all ways in which a few steps go wrong."""
+"""Every operation, from an installation at rest to its end, with what goes wrong at some of its steps."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations, product
-from math import comb
 from random import Random
 from uuid import UUID
 
@@ -14,13 +12,6 @@ from tests.simulation.silence import forget_worlds, unforeseen
 from tests.simulation.world import World, copy_state
 
 WORKSPACE = UUID(int=0x100)
-KINDS = (Fault.CRASH, Fault.FREEZE, Fault.CUT, Fault.ERROR, Fault.LIE, Fault.WISH)
-"""What goes wrong together with others; by itself anything does."""
-
-
-SEEDS = 10
-AFTERWARDS = 40
-"""So many steps more an operation takes when something has gone wrong."""
 
 
 @dataclass(frozen=True)
@@ -104,39 +95,3 @@ def live(world: World, case: Case, begin: Callable[[World], object]) -> Outcome:
     failure = world.failure or (unforeseen[0] if unforeseen else None)
     steps = world.steps
     return Outcome(case, failure, steps.taken, steps.fired, world.loop.time(), steps.trace)
-
-
-@cache
-def steps_of(name: str) -> int:
-    """How many an operation takes when nothing goes wrong."""
-    return run_operation(Case(name)).steps
-
-
-def cases(name: str, faults: int, seed: int = 0) -> Iterator[Case]:
-    """All with so many faults at the steps that the operation takes by itself."""
-    alone = [each for each in Fault if each is not Fault.CLOCK or not OPERATIONS[name].collected]  # a grace runs by it
-    for places in combinations(range(steps_of(name)), faults):
-        for kinds in product(alone if faults == 1 else KINDS, repeat=faults):
-            yield Case(name, seed, tuple(zip(places, kinds, strict=True)))
-
-
-def around(name: str, what: str, *faults: Fault) -> Iterator[Case]:
-    """The first of them where the operation does this, the others at any steps after it, in several orders."""
-    trace: list[str] = []
-    taken = run_operation(Case(name), trace).steps
-    words = [line.split() for line in trace if f" {what}" in line]
-    first = [int(number) for _, number, *_ in words if number.isdigit()]
-    for step, seed in product(first, range(SEEDS)):
-        for places in combinations(range(step + 1, taken + AFTERWARDS), len(faults) - 1):
-            yield Case(name, seed, tuple(zip((step, *places), faults, strict=True)))
-
-
-def count(name: str, faults: int) -> int:
-    return comb(steps_of(name), faults) * int(len(KINDS) ** faults)
-
-
-def drawn(chance: Random, seed: int = 0, names: Sequence[str] = tuple(OPERATIONS)) -> Case:
-    """One with three faults, of any of these operations."""
-    name = chance.choice(names)
-    places = sorted(chance.sample(range(steps_of(name)), 3))
-    return Case(name, seed, tuple((place, chance.choice(KINDS)) for place in places))

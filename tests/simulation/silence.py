@@ -1,10 +1,12 @@
 """What the product logs while it is simulated: nobody reads it, but for errors that it did not foresee."""
 
 import gc
+import math
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import cast
 
 import structlog
@@ -13,17 +15,25 @@ unforeseen: list[str] = []
 """What was logged with a traceback since somebody last emptied this."""
 
 
-WORLDS_AT_ONCE = 40
-_left = 0
+@dataclass
+class Memory:
+    worlds_at_once: float = 40
+    left: int = 0
+
+    def keep_all(self) -> None:
+        """For a process that ends after a few worlds: to close all that they leave behind is a quarter of its work."""
+        self.worlds_at_once = math.inf
+
+
+memory = Memory()
 
 
 def forget_worlds() -> None:
     """Between two of them: what a world leaves behind ends in ways that must not be taken for the next one's."""
-    global _left  # noqa: PLW0603 (how many there are is the memory's own state)
-    _left += 1
-    if _left >= WORLDS_AT_ONCE:
+    memory.left += 1
+    if memory.left >= memory.worlds_at_once:
         gc.collect()
-        _left = 0
+        memory.left = 0
     unforeseen.clear()
 
 

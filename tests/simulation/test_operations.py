@@ -8,15 +8,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from itertools import islice
-from random import Random
 
 import pytest
 
 from tests.job.campaign import LARGE
 from tests.simulation.cases import run
 from tests.simulation.faults import Case, parse
-from tests.simulation.operations import OPERATIONS, cases, drawn, run_operation, steps_of
+from tests.simulation.operations import OPERATIONS, run_operation
 from tests.simulation.replay import replay
+from tests.simulation.schedules import case_of, cases, steps_of, with_most_faults
 
 DRAWN = 150
 HISTORIES = 15
@@ -54,8 +54,7 @@ def test_any_fault_at_any_step(name: str) -> None:
 
 
 def test_three_faults_at_any_steps() -> None:
-    chance = Random(8)
-    assert troubles(drawn(chance) for _ in range(DRAWN)) == []
+    assert troubles(case_of(each) for each in islice(with_most_faults(), DRAWN)) == []
 
 
 def test_long_histories_of_many() -> None:
