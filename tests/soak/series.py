@@ -1,5 +1,6 @@
 """Figures that are taken again and again, and whether they stay as they are."""
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ BOUNDS = {
     "dead rows": Bound(0.25, 2000),
 }
 """By what a figure is counted in, which its name ends with."""
+SURE = statistics.NormalDist().inv_cdf(0.999)
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,12 @@ class Verdict:
     rise: float
     """Over the second half."""
     allowed: float
+    is_sure: bool
+    """That it rises at all, which chance alone would feign once in a thousand times."""
 
     @property
     def is_flat(self) -> bool:
-        return self.rise <= self.allowed
+        return self.rise <= self.allowed or not self.is_sure
 
 
 def verdicts(samples: Samples) -> list[Verdict]:
@@ -51,7 +55,7 @@ def verdicts(samples: Samples) -> list[Verdict]:
 
 
 def second_half(samples: Samples) -> Samples:
-    return samples[len(samples) // 2 :]
+    return [each for each in samples if each["at"] >= samples[-1]["at"] / 2]
 
 
 def _verdict(figure: str, samples: Samples) -> Verdict:
@@ -59,13 +63,20 @@ def _verdict(figure: str, samples: Samples) -> Verdict:
     median = statistics.median(value for _, value in points)
     bound = BOUNDS[counted_in(figure)]
     rise = slope(points) * (points[-1][0] - points[0][0])
-    return Verdict(figure, median, rise, max(bound.share * median, bound.least))
+    return Verdict(figure, median, rise, max(bound.share * median, bound.least), certainty(points) > SURE)
 
 
 def slope(points: Sequence[tuple[float, float]]) -> float:
     """The median of the slopes between any two points (Theil and Sen): a spike, or a moment of trouble, moves the line
     of least squares and not this one."""
     return statistics.median((later - value) / (then - at) for (at, value), (then, later) in combinations(points, 2))
+
+
+def certainty(points: Sequence[tuple[float, float]]) -> float:
+    """That they rise (Mann and Kendall): by how many of its standard deviations more of the pairs rise than fall."""
+    count = len(points)
+    more = sum((later > value) - (later < value) for (_, value), (_, later) in combinations(points, 2))
+    return more / math.sqrt(count * (count - 1) * (2 * count + 5) / 18)
 
 
 def counted_in(figure: str) -> str:

@@ -1,6 +1,7 @@
 """What grows is told from what only moves."""
 
 import math
+from random import Random
 
 import pytest
 
@@ -41,6 +42,13 @@ def sampled(figure: str, *values: float) -> Samples:
 def test_only_what_grows_in_the_second_half_is_not_flat(samples: Samples, *, is_flat: bool) -> None:
     (verdict,) = verdicts(samples)
     assert verdict.is_flat is is_flat
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_rate_that_only_jitters_is_flat(seed: int) -> None:
+    chance = Random(seed)  # noqa: S311
+    (verdict,) = verdicts(sampled("WAL kB/s", *(chance.expovariate(1 / 20) for _ in HOUR)))
+    assert verdict.is_flat
 
 
 def test_the_longest_unit_is_the_one_that_counts() -> None:
