@@ -1,6 +1,7 @@
 #!/usr/bin/python3 -I
 """Stands in the place of code-server in the tests of the front door: says what it was asked, over HTTP and WebSocket,
-tries to set whatever cookies it likes, and has a terminal: what is posted to /terminal is run by a shell."""
+tries to set whatever cookies it likes, and has a terminal: what is posted to /terminal is run by a shell. At /worker.js
+it has a service worker, which answers in its place."""
 
 import base64
 import hashlib
@@ -12,6 +13,10 @@ import subprocess
 import sys
 from http.server import BaseHTTPRequestHandler
 
+WORKER = b"""self.oninstall = () => self.skipWaiting();
+self.onactivate = (event) => event.waitUntil(self.clients.claim());
+self.onfetch = (event) => event.respondWith(new Response("of a worker"));
+"""
 COOKIES = ("codehub=evil", "__Host-codehub=evil", " codehub-visit=evil; Path=/", "own=1; Domain=localhost", "mine=2")
 
 
@@ -24,9 +29,10 @@ class Handler(BaseHTTPRequestHandler):
             return
         if self.path.startswith("/print/"):
             print(self.path.removeprefix("/print/"), flush=True)  # noqa: T201
-        body = json.dumps(self.asked()).encode()
+        is_worker = self.path == "/worker.js"
+        body = WORKER if is_worker else json.dumps(self.asked()).encode()
         self.send_response(200)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", "text/javascript" if is_worker else "application/json")
         self.send_header("Content-Length", str(len(body)))
         for cookie in COOKIES if self.path.endswith("/cookies") else ():
             self.send_header("Set-Cookie", cookie)
