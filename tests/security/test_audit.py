@@ -20,11 +20,12 @@ def test_every_package_is_locked_by_hash(lock: Path) -> None:
     assert "://" not in lock.read_text()
 
 
-def test_an_audit_without_its_data_fails_with_a_sentence(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", ["packages", "ide_packages"])
+def test_an_audit_without_its_data_fails_with_a_sentence(tmp_path: Path, part: str) -> None:
     nowhere = dict.fromkeys(
         ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), "http://127.0.0.1:1"
     )
-    code = "import runpy, sys; sys.exit(runpy.run_path('scripts/audit.py')['packages']())"
+    code = f"import runpy, sys; sys.exit(runpy.run_path('scripts/audit.py')['{part}']())"
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=REPOSITORY,
