@@ -14,6 +14,7 @@ from codehub.model.workspace import Workspace
 from tests.simulation.loop import PROCESS, Process, State
 from tests.simulation.object_store import totals_of, unpack
 from tests.simulation.replica import POLICY, Place, Replica
+from tests.simulation.street import Street, contract_14_nobody_at_work_is_put_to_sleep
 
 API = frozenset({"desired_state", "deleted_at", "last_access_at", "request", "name", "template_id"})
 OBSERVER = frozenset({"conditions", "observed_at"})
@@ -30,6 +31,7 @@ WRITERS = {
     "coordinator:wc": CONTROLLER,
     "coordinator:ttl": IDLE,
     "coordinator:gc": frozenset[str](),
+    "coordinator:events": frozenset[str](),
 }
 """Who writes which column (contract 3); the controller empties a request that it has seen to."""
 ACTORS = ("coordinator:wc", "coordinator:gc")
@@ -49,6 +51,8 @@ class Contracts:
     broken: list[str] = field(default_factory=list)
     collect: CollectPolicy | None = None
     """As the collector has it, where there is one."""
+    street: Street | None = None
+    """Where there is a front door."""
 
     # What is told.
 
@@ -59,6 +63,8 @@ class Contracts:
             return
         if writer == "coordinator:ttl":
             self.wished[after.id] = after.desired_state
+            assert self.street is not None
+            self._tell(contract_14_nobody_at_work_is_put_to_sleep(before, after, self.street))
         self._tell(contract_11_a_deposed_leader_writes_nothing(self.place, writer))
         self._tell(contract_3_one_writer_per_column(before, after, writer))
         self._tell(contract_4_one_operation_at_a_time(before, after))

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from unittest.mock import patch
 from uuid import UUID
 
+from codehub.bus.page_events import PageEvents
 from codehub.coordinators import gc_round
 from codehub.coordinators.actions import Actions
 from codehub.coordinators.archive_acts import ArchiveActs
@@ -29,8 +30,11 @@ from codehub.runtimes.memory_engine import Call
 from codehub.store.protocols import NewArchive
 from tests.simulation import memory_controller
 from tests.simulation.engine import SimulatedDisk
-from tests.simulation.faults import Fault
+from tests.simulation.faults import Case, Fault
 from tests.simulation.memory_controller import MemoryController
+from tests.simulation.memory_database import MemoryDatabase
+from tests.simulation.memory_idle import MemoryIdle
+from tests.simulation.memory_redis import MemoryRedis
 from tests.simulation.operations import Outcome, run_operation
 from tests.simulation.schedules import around, cases
 
@@ -47,6 +51,13 @@ class Defect:
     at: str = ""
     """At which step, and by what there and later; where nothing is said here, by any fault at any step."""
     together: tuple[Fault, ...] = ()
+    within: int | None = None
+    """How many steps later; None: any number."""
+
+    def cases(self, operation: str) -> Iterator[Case]:
+        if not self.together:
+            return cases(operation, 1)
+        return around(operation, self.at, *self.together, within=self.within)
 
     @contextmanager
     def made(self) -> Iterator[None]:
@@ -58,10 +69,15 @@ DEFECTS: dict[str, Defect] = {}
 
 
 def defect(
-    where: object, name: str, *operations: str, at: str = "", together: tuple[Fault, ...] = ()
+    where: object,
+    name: str,
+    *operations: str,
+    at: str = "",
+    together: tuple[Fault, ...] = (),
+    within: int | None = None,
 ) -> Callable[[F], F]:
     def add(instead: F) -> F:
-        DEFECTS[instead.__name__] = Defect(where, name, instead, operations, at, together)
+        DEFECTS[instead.__name__] = Defect(where, name, instead, operations, at, together, within)
         return instead
 
     return add
@@ -71,7 +87,7 @@ def find(name: str) -> tuple[Outcome | None, int]:
     """The first case that goes wrong by it, and how many were tried."""
     made, tried = DEFECTS[name], 0
     for operation in made.operations:
-        for case in around(operation, made.at, *made.together) if made.together else cases(operation, 1):
+        for case in made.cases(operation):
             tried += 1
             with made.made():
                 outcome = run_operation(case)
@@ -229,3 +245,28 @@ def restores_over_what_is_there(self: SimulatedDisk, name: str) -> bool:  # noqa
 async def passes_at_hints_only(self: Ticker) -> None:
     await self._hinted.wait()
     self._hinted.clear()
+
+
+@defect(MemoryRedis, "_forget", "leave", at="redis: forget", together=(Fault.FREEZE,))
+def forgets_what_came_meanwhile(self: MemoryRedis, keys: Sequence[str], words: Sequence[str]) -> None:
+    """ZREM without comparing."""
+    for member in words[::2]:
+        self.sets.get(keys[0], {}).pop(member, None)
+
+
+@defect(MemoryIdle, "_wish", "leave", at="redis: has done look", together=(Fault.WISH, Fault.LIE), within=1)
+def wishes_sleep_without_a_second_look(
+    self: MemoryIdle,  # noqa: ARG001
+    database: MemoryDatabase,
+    ids: Sequence[UUID],
+    desired: Desired,
+    *_: object,
+) -> Sequence[UUID]:
+    for each in ids:
+        database.wish(database.rows[each], desired, "idle")
+    return ids
+
+
+@defect(PageEvents, "resync", "leave", at="redis: publish", together=(Fault.ERROR,))
+async def tells_no_page_to_read_again(self: PageEvents) -> None:
+    self.something_was_lost = False

@@ -27,7 +27,7 @@ class Fault(StrEnum):
     ROT = "rot"
     """What the store was sent and nobody has read back yet is something else by now."""
     DEAF = "deaf"
-    """The next hints are lost."""
+    """The next hints are lost, and Redis starts anew with nothing."""
     ECHO = "echo"
     """The next hints come twice, and late."""
     CLOCK = "clock"

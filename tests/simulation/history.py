@@ -30,7 +30,12 @@ SECONDS = 90.0
 """For so long people wish; then they wait."""
 BETWEEN_WISHES = 6.0
 WISHES = (Desired.RUNNING, Desired.RUNNING, Desired.STANDBY, Desired.ARCHIVED, Desired.ARCHIVED, Desired.DELETED)
-HISTORIES = ("history",)
+HISTORIES = ("history", "street")
+"""In a street people work in what they wish to run, and leave in the end: all of it goes to sleep by itself."""
+LEFT_AFTER = 4
+"""Wishes, on average, before somebody who works somewhere leaves."""
+KEYS_APART = 10
+"""Looks, on average, from one key to the next."""
 
 
 def run_history(case: Case, trace: list[str] | None = None) -> Outcome:
@@ -41,6 +46,9 @@ def run_history(case: Case, trace: list[str] | None = None) -> Outcome:
     else:
         world.steps.faults = dict(case.faults)
     world.recovers = True
+    if case.name == "street":
+        world.open_street()
+        world.steps.kinds = tuple(each for each in KINDS if each is not Fault.CLOCK)  # by which an idle time runs
     return live(world, case, lambda world: _wishing(world, people))
 
 
@@ -54,5 +62,11 @@ async def _wishing(world: World, people: Random) -> None:
         if world.loop.time() >= due:
             due += people.expovariate(1 / BETWEEN_WISHES)
             world.wish(people.choice(ids), people.choice(WISHES))
+            if world.street is not None:
+                world.street.at_work = {each for each in ids if people.randrange(LEFT_AFTER)}
+        if world.street is not None:
+            world.street.press_keys(each for each in sorted(world.street.at_work) if not people.randrange(KEYS_APART))
         await asyncio.sleep(LOOK_SECONDS)
     world.steps.rate = 0.0
+    if world.street is not None:
+        world.street.at_work.clear()

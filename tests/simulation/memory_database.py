@@ -5,6 +5,7 @@ one step that nothing interrupts, as a statement is one transaction there."""
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextvars import Context
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
@@ -132,7 +133,8 @@ class MemoryDatabase:
         self.touched[row.id] = replace(touched, revision=touched.revision + moved, updated_at=self.clock())
         for channel in notified(before, row):
             for hear in self.listeners.values():
-                asyncio.get_running_loop().call_soon(hear, Notice(channel, row.id, row.owner_user_id))
+                notice = Notice(channel, row.id, row.owner_user_id)
+                asyncio.get_running_loop().call_soon(hear, notice, context=Context())  # told by nobody's process
 
     def tell(self, workspace_id: UUID, story: Sequence[Event]) -> None:
         self.history.extend(Told(workspace_id, self.clock(), event) for event in story)

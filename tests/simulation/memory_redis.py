@@ -7,6 +7,8 @@ from typing import Any
 from codehub.bus.activity import TELL
 from codehub.bus.activity_watch import FORGET, LOOK
 
+SCRIPTS = {TELL: "tell", LOOK: "look", FORGET: "forget"}
+
 
 class MemoryRedis:
     """A script is one step that nothing interrupts, as on the server."""
@@ -30,9 +32,9 @@ class MemoryRedis:
 
     async def eval(self, script: str, number: int, *words: str | bytes) -> Any:  # noqa: ANN401 (as Redis answers)
         texts = [each.decode() if isinstance(each, bytes) else each for each in words]
-        name, run = SCRIPTS[script]
+        name = SCRIPTS[script]
         await self._about_to(name)
-        answer = run(self, texts[:number], texts[number:])
+        answer = getattr(self, f"_{name}")(texts[:number], texts[number:])
         await self._has_done(name)
         return answer
 
@@ -56,6 +58,50 @@ class MemoryRedis:
 
     async def _has_done(self, name: str) -> None:  # noqa: ARG002
         await asyncio.sleep(0)
+
+    # The scripts.
+
+    def _tell(self, keys: Sequence[str], words: Sequence[str]) -> None:
+        signs, kinds, doors, processes = (
+            self.sets.setdefault(keys[0], {}),
+            self.hashes.setdefault(keys[1], {}),
+            self.sets.setdefault(keys[2], {}),
+            self.hashes.setdefault(keys[3], {}),
+        )
+        (name, process, state), now = words[:3], self.clock()
+        for member, ago, kind in zip(words[3::3], words[4::3], words[5::3], strict=True):
+            if now - float(ago) > signs.get(member, float("-inf")):
+                signs[member], kinds[member] = now - float(ago), kind
+        if state == "arriving":
+            processes[name] = process
+        processes.setdefault(name, process)
+        if state != "leaving":
+            doors[name] = now
+        elif processes[name] == process:
+            doors.pop(name, None)
+            del processes[name]
+
+    def _look(self, keys: Sequence[str], words: Sequence[str]) -> list[Any]:
+        signs, kinds, doors = self.sets.get(keys[0], {}), self.hashes.get(keys[1], {}), self.sets.get(keys[2], {})
+        (server, forgotten_after), now = words, self.clock()
+        for name in [each for each, spoke in doors.items() if spoke <= now - float(forgotten_after)]:
+            del doors[name]
+        watch = self.hashes.get(keys[4], {})
+        if not doors:
+            self.hashes.pop(keys[4], None)
+        elif watch.get("server") != server:
+            watch = self.hashes[keys[4]] = {"since": repr(now), "server": server}
+        since = watch.get("since", "").encode() or None
+        told = [kinds[each].encode() if each in kinds else None for each in signs]
+        return [repr(now).encode(), since, _with_scores(doors), _with_scores(signs), told]
+
+    def _forget(self, keys: Sequence[str], words: Sequence[str]) -> None:
+        """What was told meanwhile has another score, and stays for the next look."""
+        signs, kinds = self.sets.get(keys[0], {}), self.hashes.get(keys[1], {})
+        for member, score in zip(words[::2], words[1::2], strict=True):
+            if signs.get(member) == float(score):
+                del signs[member]
+                kinds.pop(member, None)
 
     # What tests set by hand.
 
@@ -92,58 +138,5 @@ class MemoryPipeline:
         await self._redis.publish_all(self._said)
 
 
-def _tell(redis: MemoryRedis, keys: Sequence[str], words: Sequence[str]) -> None:
-    signs, kinds, doors, processes = (
-        redis.sets.setdefault(keys[0], {}),
-        redis.hashes.setdefault(keys[1], {}),
-        redis.sets.setdefault(keys[2], {}),
-        redis.hashes.setdefault(keys[3], {}),
-    )
-    (name, process, state), now = words[:3], redis.clock()
-    for member, ago, kind in zip(words[3::3], words[4::3], words[5::3], strict=True):
-        if now - float(ago) > signs.get(member, float("-inf")):
-            signs[member], kinds[member] = now - float(ago), kind
-    if state == "arriving":
-        processes[name] = process
-    processes.setdefault(name, process)
-    if state != "leaving":
-        doors[name] = now
-    elif processes[name] == process:
-        doors.pop(name, None)
-        del processes[name]
-
-
-def _look(redis: MemoryRedis, keys: Sequence[str], words: Sequence[str]) -> list[Any]:
-    signs, kinds, doors = redis.sets.get(keys[0], {}), redis.hashes.get(keys[1], {}), redis.sets.get(keys[2], {})
-    (server, forgotten_after), now = words, redis.clock()
-    for name in [each for each, spoke in doors.items() if spoke <= now - float(forgotten_after)]:
-        del doors[name]
-    watch = redis.hashes.get(keys[4], {})
-    if not doors:
-        redis.hashes.pop(keys[4], None)
-    elif watch.get("server") != server:
-        watch = redis.hashes[keys[4]] = {"since": repr(now), "server": server}
-    since = watch.get("since", "").encode() or None
-    told = [kinds[each].encode() if each in kinds else None for each in signs]
-    return [repr(now).encode(), since, _with_scores(doors), _with_scores(signs), told]
-
-
 def _with_scores(members: dict[str, float]) -> list[bytes]:
     return [word.encode() for member, score in members.items() for word in (member, repr(score))]
-
-
-def _forget(redis: MemoryRedis, keys: Sequence[str], words: Sequence[str]) -> None:
-    """What was told meanwhile has another score, and stays for the next look."""
-    signs, kinds = redis.sets.get(keys[0], {}), redis.hashes.get(keys[1], {})
-    for member, score in zip(words[::2], words[1::2], strict=True):
-        if signs.get(member) == float(score):
-            del signs[member]
-            kinds.pop(member, None)
-
-
-Script = Callable[[MemoryRedis, Sequence[str], Sequence[str]], Any]
-SCRIPTS: dict[str, tuple[str, Script]] = {
-    TELL: ("tell", _tell),
-    LOOK: ("look", _look),
-    FORGET: ("forget", _forget),
-}

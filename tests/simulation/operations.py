@@ -23,6 +23,8 @@ class Operation:
     """What the owner wishes instead, when they change their mind."""
     collected: bool = False
     """Whether the collector is at work, too."""
+    left: bool = False
+    """Whether somebody works there for a while and leaves it to fall asleep. Their mind is changed by coming back."""
 
 
 OPERATIONS = {
@@ -39,6 +41,7 @@ OPERATIONS = {
     "empty_or_delete": Operation((), Desired.ARCHIVED, Desired.DELETED),
     "archive_or_delete": Operation((Desired.RUNNING, Desired.STANDBY), Desired.ARCHIVED, Desired.DELETED),
     "restore_or_delete": Operation((Desired.RUNNING, Desired.ARCHIVED), Desired.RUNNING, Desired.DELETED),
+    "leave": Operation((Desired.RUNNING,), Desired.RUNNING, Desired.RUNNING, left=True),
 }
 
 
@@ -85,6 +88,9 @@ def run_operation(case: Case, trace: list[str] | None = None) -> Outcome:
     world.steps.faults = dict(case.faults or ())
     if operation.collected:
         world.collect()
+    if operation.left:
+        street = world.open_street()
+        return live(world, case, lambda _: street.work(WORKSPACE))
     world.mind = (WORKSPACE, operation.wish, operation.other)
     return live(world, case, _wish(operation.wish))
 

@@ -16,6 +16,8 @@ KINDS = (Fault.CRASH, Fault.FREEZE, Fault.CUT, Fault.ERROR, Fault.LIE, Fault.WIS
 """What goes wrong together with others; by itself anything does."""
 BY_THE_CLOCK = frozenset({"collect", "collect_deleted", "leave"})
 """A grace or an idle time runs by the database's clock there, and is over when that is set."""
+LONG = frozenset({"leave"})
+"""Of these even the pairs are so many that they come by turns with all threes."""
 SEEDS = 10
 AFTERWARDS = 40
 """So many steps more an operation takes when something has gone wrong."""
@@ -78,32 +80,35 @@ def all_numbers() -> Iterator[Number]:
     """Every case once: all with fewer faults, then those with the most, by turns from each operation and from all over
     it, so that any beginning of the list is spread over everything."""
     for faults in range(MOST):
-        for name in OPERATIONS:
+        for name in [each for each in OPERATIONS if faults < MOST - 1 or each not in LONG]:
             yield from ((name, faults, which) for which in range(count(name, faults)))
     yield from with_most_faults()
 
 
 def with_most_faults() -> Iterator[Number]:
-    left = [_all_over(name) for name in OPERATIONS]
+    left = [_all_over(name, MOST) for name in OPERATIONS]
+    left += [_all_over(name, MOST - 1) for name in LONG]
     while left:
         turn = [next(each, None) for each in left]
         left = [each for each, number in zip(left, turn, strict=True) if number is not None]
         yield from filter(None, turn)
 
 
-def _all_over(name: str) -> Iterator[Number]:
+def _all_over(name: str, faults: int) -> Iterator[Number]:
     """In steps of the golden section, which meet everything once and leave no gap for long."""
-    most = count(name, MOST)
+    most = count(name, faults)
     stride = next(each for each in range(int(most * GOLDEN), 2 * most + 2) if gcd(each, most) == 1) if most else 0
-    return ((name, MOST, turn * stride % most) for turn in range(most))
+    return ((name, faults, turn * stride % most) for turn in range(most))
 
 
-def around(name: str, what: str, *faults: Fault) -> Iterator[Case]:
-    """The first of them where the operation does this, the others at any steps after it, in several orders."""
+def around(name: str, what: str, *faults: Fault, within: int | None = None) -> Iterator[Case]:
+    """The first of them where the operation does this, the others at any steps after it, or within so many, in several
+    orders."""
     trace: list[str] = []
     taken = run_operation(Case(name), trace).steps
     words = [line.split() for line in trace if f" {what}" in line]
     first = [int(number) for _, number, *_ in words if number.isdigit()]
-    for step, seed in product(first, range(SEEDS)):
-        for places in combinations(range(step + 1, taken + AFTERWARDS), len(faults) - 1):
+    for seed, step in product(range(SEEDS), first):
+        last = taken + AFTERWARDS if within is None else step + 1 + within
+        for places in combinations(range(step + 1, last), len(faults) - 1):
             yield Case(name, seed, tuple(zip((step, *places), faults, strict=True)))

@@ -16,10 +16,11 @@ from tests.simulation.cases import run
 from tests.simulation.faults import Case, parse
 from tests.simulation.operations import OPERATIONS, run_operation
 from tests.simulation.replay import replay
-from tests.simulation.schedules import case_of, cases, steps_of, with_most_faults
+from tests.simulation.schedules import LONG, case_of, cases, steps_of, with_most_faults
 
 DRAWN = 150
 HISTORIES = 15
+STREETS = 5
 EACH = 1 if LARGE else 7
 """Of all that can go wrong once, so manieth: neither the kinds of faults nor the steps come round with it."""
 
@@ -50,7 +51,8 @@ def test_nothing_goes_wrong_by_itself(name: str) -> None:
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_any_fault_at_any_step(name: str) -> None:
-    assert troubles(islice(cases(name, 1), None, None, EACH)) == []
+    each = 5 * EACH if name in LONG and not LARGE else EACH
+    assert troubles(islice(cases(name, 1), None, None, each)) == []
 
 
 def test_three_faults_at_any_steps() -> None:
@@ -59,6 +61,10 @@ def test_three_faults_at_any_steps() -> None:
 
 def test_long_histories_of_many() -> None:
     assert troubles(Case("history", seed, None) for seed in range(1, HISTORIES + 1)) == []
+
+
+def test_streets_in_which_people_come_and_go() -> None:
+    assert troubles(Case("street", seed, None) for seed in range(1, STREETS + 1)) == []
 
 
 @pytest.mark.parametrize("case", ONCE_WRONG)

@@ -27,8 +27,9 @@ from tests.simulation.loop import Process, State, Stuck, VirtualLoop
 from tests.simulation.memory_database import is_settled
 from tests.simulation.memory_seat import MemoryServer
 from tests.simulation.object_store import SimulatedStore
-from tests.simulation.replica import LEASE_SECONDS, Bus, Place, Replica, WatchedDatabase
+from tests.simulation.replica import LEASE_SECONDS, Bus, Place, Replica, SimulatedSeat, WatchedDatabase
 from tests.simulation.steps import Steps
+from tests.simulation.street import Street, on
 
 BEGINNING = datetime(2030, 1, 1, tzinfo=UTC)
 IMAGE = "ide"
@@ -66,6 +67,7 @@ class World:
         self.mind: tuple[UUID, Desired, Desired] | None = None
         """Whose owner changes their mind, and between what."""
         self.failure: str | None = None
+        self.street: Street | None = None
         self.recovers = False
         """Whether owners ask to recover what is in ERROR, once nothing goes wrong any more."""
 
@@ -73,6 +75,13 @@ class World:
         """Let there be a collector, too."""
         self.place.more = (collector,)
         self.contracts.collect = POLICY
+
+    def open_street(self) -> Street:
+        """Let there be a front door, pages, and somebody who puts to sleep what is idle; hints come from the rows."""
+        self.street = self.contracts.street = street = Street(self.place)
+        self.place.more = on(street)
+        street.open_door()
+        return street
 
     @property
     def database(self) -> WatchedDatabase:
@@ -103,6 +112,8 @@ class World:
         self._notify(workspace_id)
 
     def _notify(self, workspace_id: UUID) -> None:
+        if self.street is not None:
+            return
         for listener in Listener:
             self.place.bus.send(listener, workspace_id)
 
@@ -132,8 +143,10 @@ class World:
 
     def crash(self, process: Process) -> None:
         process.state = State.DEAD
-        for seat in self._replica(process).seats:
+        for seat in self._seats(process):
             seat.drop()
+        if self.street is not None:
+            self.street.crashed(process)
         self._keep_one_alive()
 
     def freeze(self, process: Process) -> None:
@@ -144,7 +157,7 @@ class World:
 
     def _stand_still(self, process: Process, seconds: float, *, sessions_end_after: float) -> None:
         process.state = State.FROZEN
-        for seat in self._replica(process).seats:
+        for seat in self._seats(process):
             self.loop.outside(sessions_end_after, seat.drop)
         self.loop.outside(seconds, self._thaw, process)
         self._keep_one_alive()
@@ -159,10 +172,12 @@ class World:
         if all(each.process.state is not State.LIVE for each in self.replicas):
             self.loop.outside(0.0, self.start_replica)
 
-    def _replica(self, process: Process) -> Replica:
-        return next(each for each in self.replicas if each.process is process)
+    def _seats(self, process: Process) -> list[SimulatedSeat]:
+        return [seat for each in self.replicas if each.process is process for seat in each.seats]
 
     def change_mind(self) -> None:
+        if self.street is not None:
+            self.street.press_keys(self.database.rows)
         if self.mind is not None:
             workspace_id, wish, other = self.mind
             self.mind = workspace_id, other, wish
@@ -186,6 +201,8 @@ class World:
 
     def disturb_hints(self, fault: Fault) -> None:
         self.place.bus.disturbed = [fault] * 4
+        if self.street is not None and fault is Fault.DEAF:
+            self.street.redis.restart()
 
     # How it ends.
 
@@ -242,6 +259,8 @@ class World:
             yield "contract 2: a job still runs"
         if self.contracts.collect is not None:
             yield from contract_9_rubbish_goes(self.place, self.contracts.collect, self.now())
+        if self.street is not None:
+            yield from self.street.unsettled()
 
 
 def copy_state(source: World, target: World) -> None:
