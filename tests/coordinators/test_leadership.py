@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 
@@ -9,7 +10,7 @@ import pytest
 
 from codehub import clock
 from codehub.coordinators.leadership import Deposed, Fence, Leadership, lead
-from codehub.store.protocols import Term
+from codehub.store.protocols import SeatLost, Term
 from codehub.store.seat import PostgresSeat
 from tests.coordinators.house import until
 from tests.coordinators.sessions import kill_leader, office
@@ -203,3 +204,32 @@ async def test_without_a_leadership_that_holds_the_fence_is_shut(database_url: s
     with pytest.raises(Deposed):
         fence.check()
     await seat.close()
+
+
+async def test_what_fails_because_a_term_is_over_is_part_of_its_end(database_url: str) -> None:
+    """Nobody is told of it again, as an error that nobody looked at."""
+    told: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context["message"]))
+    seat = await PostgresSeat.take(database_url, LOCK, "replica", LEASE_SECONDS)
+    leading, lost = asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        await lost.wait()
+        raise SeatLost(LOCK)
+
+    async def govern(leadership: Leadership) -> None:
+        leadership.seat.when_lost(lost.set)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(work())
+            leading.set()
+
+    term = asyncio.create_task(lead(seat, LEASE_SECONDS, clock.elapsed, govern))
+    async with asyncio.timeout(60):
+        await leading.wait()
+        await kill_leader(database_url, LOCK)
+        await asyncio.wait([term])
+    assert isinstance(term.exception(), Deposed)
+    await seat.close()
+    del term
+    gc.collect()
+    assert told == []

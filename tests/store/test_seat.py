@@ -94,6 +94,22 @@ async def test_a_session_killed_before_its_commit_has_written_nothing(take: Take
         await seat.heartbeat()
 
 
+async def test_a_driver_that_stumbles_over_a_connection_that_ended_has_lost_the_seat(
+    take: Take, operator: asyncpg.Connection
+) -> None:
+    seat = await take()
+    lost = asyncio.Event()
+    seat.when_lost(lost.set)
+
+    async def stumble() -> None:
+        await kill(operator, seat)
+        await lost.wait()
+        raise AttributeError("'NoneType' object has no attribute 'close_statement'")
+
+    with pytest.raises(SeatLost):
+        await insert_user(seat, and_then=stumble)
+
+
 async def test_a_failing_block_writes_nothing_and_keeps_the_seat(take: Take, operator: asyncpg.Connection) -> None:
     seat = await take()
     await seat.campaign()

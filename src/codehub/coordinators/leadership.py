@@ -108,11 +108,13 @@ async def _win(seat: Seat, lease_seconds: float, elapsed: Callable[[], float]) -
 
 
 async def _end(task: asyncio.Future[None], leadership: Leadership) -> None:
-    """End it between two transactions: one that is cancelled on its way costs the seat, and the successor a wait."""
+    """End it between two transactions: one that is cancelled on its way costs the seat, and the successor a wait. What
+    it fails with as it ends is looked at and let go: the term is over, and why is told already."""
     if not leadership.is_lost:
         await leadership.seat.settle()
     task.cancel()
     await asyncio.wait([task])
+    _error_of(task)
 
 
 def _error_of(task: asyncio.Future[None]) -> BaseException | None:

@@ -23,6 +23,8 @@ LOCK_WAIT_MS = 1000
 LOCK_NOT_AVAILABLE = "55P03"
 SESSION_ENDED = ("08", "57P", "25P03", "25P04")
 """How the SQLSTATE of an error begins with which the server ends the session: shutdown, termination, lease run out."""
+CUT_SHORT = (DBAPIError, InvalidRequestError, OSError, AttributeError)
+"""What work fails with whose connection ends meanwhile; the last is how the driver stumbles over what it let go."""
 
 Isolation = Literal["AUTOCOMMIT", "READ COMMITTED"]
 
@@ -198,7 +200,7 @@ class PostgresSeat:
                     self._isolation = isolation
                 async with self._connection.begin():
                     yield self._connection
-            except (DBAPIError, InvalidRequestError, OSError) as error:
+            except CUT_SHORT as error:
                 if not self._has_ended(error):
                     raise
                 raise self._give_away() from error

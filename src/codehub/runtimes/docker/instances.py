@@ -175,6 +175,8 @@ class DockerInstances:
     async def stats(self, instance_id: str) -> Stats:
         found = await self._require(instance_id)
         sample = await self._api.read(f"containers/{instance_id}/stats", {"stream": "0", "one-shot": "1"})
+        if not sample:  # it has ended since
+            raise NotFound(f"there is no instance {instance_id}")
         memory = sample["memory_stats"]
         detail = memory.get("stats", {})
         cached = detail.get("total_inactive_file", detail.get("inactive_file", 0))  # cgroup v1, v2
