@@ -2,12 +2,13 @@
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codehub.job.faults import Corrupt, JobFault, Missing, NoSpace
-from codehub.job.marker import parse_marker
+from codehub.job.marker import Marker, Totals, parse_marker
 from codehub.job.order import Kind, Limits, Proof
 from tests.job.orders import NAME, Desk, desk_in, fresh
 from tests.job.tar_files import offer
@@ -79,13 +80,36 @@ def test_a_lost_archive_is_told_from_a_corrupt_one(desk: Desk, home: Path, name:
         desk.do(Kind.RESTORE, fresh(desk.folder))
 
 
-@pytest.mark.parametrize("change", [{"format": 2}, {"size": -1}, {"sha256": "short"}, {"entries": "3"}], ids=str)
-def test_a_marker_that_cannot_be_read_is_a_corrupt_archive(desk: Desk, home: Path, change: dict[str, object]) -> None:
-    desk.do(Kind.ARCHIVE, home)
-    marker = desk.folder / "archive" / f"{NAME}.meta"
-    marker.write_text(json.dumps(json.loads(marker.read_text()) | change))
-    with pytest.raises(Corrupt):
-        desk.do(Kind.RESTORE, fresh(desk.folder))
+TOTALS = Totals(585, "a" * 64, 65536, 1536, 9, "b" * 64)
+MARKER = Marker("workspace", "2026-11-15T13:15:13+00:00", "1.2.3", TOTALS)
+
+
+def test_a_marker_is_read_as_it_was_written_and_by_people_too() -> None:
+    assert parse_marker(MARKER.encode()) == MARKER
+    lines = MARKER.encode().decode().splitlines()
+    assert lines[:3] == ["{", ' "format": 1,', ' "workspace_id": "workspace",']
+    assert MARKER.encode().endswith(b"\n}\n")
+    zeros = replace(TOTALS, size=0, uncompressed=0, content=0, entries=0)
+    assert parse_marker(replace(MARKER, totals=zeros).encode()).totals == zeros
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"format": 2}, "The archive has the format 2; this program reads 1."),
+        ({"size": -1}, "The archive's marker cannot be read (size is no number)."),
+        ({"entries": "3"}, "The archive's marker cannot be read (entries is no number)."),
+        ({"content": True}, "The archive's marker cannot be read (content is no number)."),
+        ({"uncompressed": 1.0}, "The archive's marker cannot be read (uncompressed is no number)."),
+        ({"sha256": "short"}, "The archive's marker cannot be read (sha256 is no SHA-256)."),
+        ({"manifest_sha256": ["a"] * 64}, "The archive's marker cannot be read (manifest_sha256 is no SHA-256)."),
+    ],
+    ids=str,
+)
+def test_a_marker_that_cannot_be_read_is_a_corrupt_archive(change: dict[str, object], said: str) -> None:
+    with pytest.raises(Corrupt) as refused:
+        parse_marker(json.dumps(json.loads(MARKER.encode()) | change).encode())
+    assert str(refused.value) == said
 
 
 def test_a_home_is_restored_into_an_empty_folder_only(desk: Desk, home: Path) -> None:
