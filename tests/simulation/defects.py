@@ -270,3 +270,17 @@ def wishes_sleep_without_a_second_look(
 @defect(PageEvents, "resync", "leave", at="redis: publish", together=(Fault.ERROR,))
 async def tells_no_page_to_read_again(self: PageEvents) -> None:
     self.something_was_lost = False
+
+
+@defect(MemoryController, "finish", "create")
+async def keeps_what_went_wrong_before(
+    self: MemoryController, workspace: Workspace, finish: Finish
+) -> Workspace | None:
+    """A success forgets no failure: with the next one it is given up."""
+    finished = await _finish(self, workspace, finish)
+    if finished is None:
+        return None
+    async with self._seat.transaction() as database:
+        row = database.rows[workspace.id]
+        database.write(replace(row, error_reason=workspace.error_reason, error_count=workspace.error_count))
+        return database.rows[workspace.id]

@@ -7,6 +7,7 @@ from random import Random
 from uuid import UUID
 
 from codehub.model.states import Desired
+from tests.simulation.afresh import differences
 from tests.simulation.faults import Case, Fault
 from tests.simulation.silence import forget_worlds, unforeseen
 from tests.simulation.world import World, copy_state
@@ -98,6 +99,6 @@ def run_operation(case: Case, trace: list[str] | None = None) -> Outcome:
 def live(world: World, case: Case, begin: Callable[[World], object]) -> Outcome:
     forget_worlds()
     world.run(begin)
-    failure = world.failure or (unforeseen[0] if unforeseen else None)
+    failure = world.failure or next(iter(unforeseen), None) or next(differences(world), None)
     steps = world.steps
     return Outcome(case, failure, steps.taken, steps.fired, world.loop.time(), steps.trace)

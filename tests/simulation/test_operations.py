@@ -12,6 +12,7 @@ from itertools import islice
 import pytest
 
 from tests.job.campaign import LARGE
+from tests.simulation.afresh import MAY_DIFFER, SHAPE, unmentioned
 from tests.simulation.cases import run
 from tests.simulation.faults import Case, parse
 from tests.simulation.operations import OPERATIONS, run_operation
@@ -70,6 +71,11 @@ def test_streets_in_which_people_come_and_go() -> None:
 @pytest.mark.parametrize("case", ONCE_WRONG)
 def test_what_once_went_wrong_does_not_any_more(case: str) -> None:
     assert run(parse(case)).failure is None
+
+
+def test_of_every_column_it_is_said_whether_a_history_may_leave_something_in_it() -> None:
+    assert unmentioned() == set()
+    assert not MAY_DIFFER.keys() & SHAPE.keys()
 
 
 def test_a_case_is_the_same_history_wherever_it_is_played() -> None:
