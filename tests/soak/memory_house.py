@@ -4,15 +4,20 @@
 wishes something else of one of them again and again, until it is killed."""
 
 import asyncio
+import itertools
 import os
 import random
 import sys
+from contextlib import suppress
+from uuid import UUID, uuid4
 
 import uvloop
 from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
 
 from codehub.decide.idle import IdlePolicy
 from codehub.model.states import Desired
+from codehub.store.wishes import Because, NewWorkspace, create_workspace
 from codehub.telemetry import logs
 from tests.coordinators.house import House
 
@@ -28,18 +33,25 @@ READY = "ready"
 
 async def live(workspaces: int) -> None:
     async with House.open(os.environ["DATABASE_URL"], os.environ["REDIS_URL"], PREFIX) as house:
-        async with house.pool.connect() as connection:
-            everybody = list((await connection.execute(text("SELECT id FROM users"))).scalars())
+        made = await _made(house, workspaces)
         house.idle_policy = SOON_ASLEEP
-        made = []
-        for number in range(workspaces):
-            house.owner = everybody[number % len(everybody)]
-            made.append(await house.create(Desired.ARCHIVED))
         house.replica(idle_interval=15, active_interval=1, **KEPT)
         print(READY, flush=True)  # noqa: T201 (whoever started it waits for that)
         while True:
-            await house.wish(random.choice(made), random.choice(WISHES))  # noqa: S311
+            with suppress(OSError, TimeoutError, SQLAlchemyError):  # whoever is not heard wishes something else later
+                await house.wish(random.choice(made), random.choice(WISHES))  # noqa: S311
             await asyncio.sleep(WISH_SECONDS)
+
+
+async def _made(house: House, workspaces: int) -> list[UUID]:
+    """For everybody in turn; archived, so that they begin without a rush of jobs."""
+    made = [uuid4() for _ in range(workspaces)]
+    async with house.pool.begin() as connection:
+        everybody = (await connection.execute(text("SELECT id FROM users"))).scalars().all()
+        for workspace_id, owner in zip(made, itertools.cycle(everybody), strict=False):
+            new = NewWorkspace(workspace_id, owner, workspace_id.hex, house.template)
+            await create_workspace(connection, new, Desired.ARCHIVED, Because("owner", "ann"))
+    return made
 
 
 if __name__ == "__main__":

@@ -53,8 +53,15 @@ async def memory_installation(workspaces: int) -> AsyncIterator[MemoryInstallati
                     assert (await engine.stdout.readline()).decode().strip() == READY
                 address = listener.getsockname()[:2]
                 await until(lambda: _answers(address), START_SECONDS)
-                pids = {"api": [api.pid], "coordinators": [engine.pid]}
-                yield MemoryInstallation(address, tokens, Sampled("memory", database_url, redis_url, lambda: pids))
+
+                def processes() -> dict[str, list[int | None]]:
+                    return {"api": [_alive(api)], "coordinators": [_alive(engine)]}
+
+                yield MemoryInstallation(address, tokens, Sampled("memory", database_url, redis_url, processes))
+
+
+def _alive(process: asyncio.subprocess.Process) -> int | None:
+    return process.pid if process.returncode is None else None
 
 
 async def _people(database_url: str) -> list[str]:
@@ -91,7 +98,8 @@ async def _process(
     try:
         yield process
     finally:
-        process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
         await process.wait()
 
 

@@ -87,7 +87,7 @@ def _about(run: Run) -> list[str]:
     told = ABOUT.format(**run.sizes, **vars(run.crowd), heard=heard, lost=lost.total(), why=why).splitlines()
     told += (
         f"- {each.name}: {each.events:,} events of workspaces, {each.errors} of them in ERROR at the end,"
-        f" {each.replaced} processes replaced."
+        f" {each.replaced} processes ended."
         for each in run.installations
     )
     return [*told, f"- The machine: {os.cpu_count()} cores, load {os.getloadavg()[2]:.1f} in the last 15 minutes."]
