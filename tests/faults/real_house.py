@@ -109,14 +109,6 @@ class DockerHouse(RealHouse):
                 said += message.data
         return said.decode().strip()
 
-    async def unlabelled_volumes(self) -> list[str]:
-        """Homes that the engine made by itself for a container, which nobody would ever find again."""
-        listed = await self.docker.volumes.list()
-        names = {each["Name"] for each in listed["Volumes"] if not each["Labels"]}
-        async with self.pool.connect() as connection:
-            rows = await connection.execute(text("SELECT home_volume FROM workspaces"))
-            return [name for name in rows.scalars() if name in names]
-
 
 async def new_installation(database_url: str) -> str:
     """Its id. Databases of tests are copies of one, and so would be their labels."""

@@ -42,7 +42,7 @@ async def test_a_home_that_is_removed_from_outside_is_lost_and_never_replaced_by
     lost = await house.until_answered(workspace_id)
     assert lost.error_reason is ErrorReason.DATA_LOST
     assert await house.is_gone(workspace_id)
-    assert not await house.unlabelled_volumes()
+    assert await house.eyes.volumes.stand_ins() == ()
     await house.request(workspace_id, RequestKind.START_EMPTY)
     await house.until_phase(workspace_id, Phase.RUNNING)
     assert await fetch(await house.instance(workspace_id), "/starts") == b"started\n"
