@@ -1,7 +1,6 @@
 """The twin of what the WorkspaceController writes: the same guards, the same values, the same history."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -15,6 +14,7 @@ from codehub.model.workspace import Request, RequestKind, Workspace, attempted_a
 from codehub.store.history import Event, EventKind, operation_event, phase_event, request_event, surplus_event
 from codehub.store.protocols import Judged, NewArchive
 from tests.simulation.memory_seat import MemorySeat
+from tests.simulation.rows import changed
 
 Guard = Callable[[Workspace], bool]
 Change = Callable[[Workspace, datetime], dict[str, Any]]
@@ -52,7 +52,7 @@ class MemoryController:
             now = database.clock()
             database.write(
                 *(
-                    replace(
+                    changed(
                         row,
                         phase=each.phase,
                         phase_changed_at=row.phase_changed_at if each.phase is row.phase else now,
@@ -110,7 +110,7 @@ class MemoryController:
         async with self._seat.transaction() as database:
             known = [(database.rows.get(each.id), each) for each in workspaces]
             same = [row for row, each in known if row is not None and _attempt(row) == _attempt(each)]
-            database.write(*(replace(row, op_clock_at=database.clock()) for row in same))
+            database.write(*(changed(row, op_clock_at=database.clock()) for row in same))
 
     async def archive(self, key: str) -> NewArchive | None:
         async with self._seat.transaction() as database:
@@ -228,7 +228,7 @@ class MemoryController:
             row = database.rows.get(workspace.id)
             if row is None:
                 return None
-            database.write(replace(row, acted_at=_acted(row, database.clock())))
+            database.write(changed(row, acted_at=_acted(row, database.clock())))
             database.tell(row.id, surplus_event(container_ids))
             return database.rows[row.id]
 
@@ -250,7 +250,7 @@ class MemoryController:
             if phase is not None and phase is not row.phase:
                 values |= {"phase": phase, "phase_changed_at": now}
                 story = [*story, *phase_event(row.phase, phase)]
-            database.write(replace(row, judged_at=workspace.observed_at, **values))
+            database.write(changed(row, judged_at=workspace.observed_at, **values))
             database.tell(row.id, story)
             if archive is not None:
                 database.record_archive(row, archive)

@@ -6,7 +6,7 @@ one step that nothing interrupts, as a statement is one transaction there."""
 import asyncio
 from collections.abc import Callable, Sequence
 from contextvars import Context
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from codehub.model.workspace import Request, Workspace, archive_key
 from codehub.store.history import Event, EventKind, request_event
 from codehub.store.protocols import Listing, NewArchive, Notice
 from tests.simulation.memory_triggers import Touched, is_revision, notified
+from tests.simulation.rows import changed
 
 
 class Refused(Exception):
@@ -130,7 +131,7 @@ class MemoryDatabase:
     def _touch(self, row: Workspace) -> None:
         before, touched = self.rows.get(row.id), self.touched.get(row.id, Touched("", None, 0, self.clock()))
         moved = before is None or is_revision(before, row)
-        self.touched[row.id] = replace(touched, revision=touched.revision + moved, updated_at=self.clock())
+        self.touched[row.id] = changed(touched, revision=touched.revision + moved, updated_at=self.clock())
         for channel in notified(before, row):
             for hear in self.listeners.values():
                 notice = Notice(channel, row.id, row.owner_user_id)
@@ -142,7 +143,7 @@ class MemoryDatabase:
     def record_archive(self, row: Workspace, archive: NewArchive) -> None:
         before = self.archives.get(archive.key)
         if before is not None:
-            self.archives[archive.key] = replace(before, found=replace(archive, id=before.found.id))
+            self.archives[archive.key] = changed(before, found=changed(archive, id=before.found.id))
             return
         newest = max((each.generation for each in self.archives.values() if each.workspace_id == row.id), default=0)
         self.archives[archive.key] = MemoryArchive(row.id, newest + 1, row.op_id, self.clock(), archive)
@@ -165,18 +166,18 @@ class MemoryDatabase:
         if row.desired_state is desired:
             return row
         deleted_at = self.clock() if desired is Desired.DELETED else None
-        self.write(replace(row, desired_state=desired, deleted_at=deleted_at))
+        self.write(changed(row, desired_state=desired, deleted_at=deleted_at))
         self._because(row.id, reason, by)
         self.tell(row.id, [Event(EventKind.WISH, workspace.desired_state, desired, reason, by)])
         return self.rows[row.id]
 
     def _because(self, workspace_id: UUID, reason: str, by: str | None) -> None:
-        self.touched[workspace_id] = replace(self.touched[workspace_id], desired_reason=reason, desired_by=by)
+        self.touched[workspace_id] = changed(self.touched[workspace_id], desired_reason=reason, desired_by=by)
 
     def place_request(self, workspace: Workspace, request: Request) -> Workspace | None:
         row = self.rows[workspace.id]
         if row.deleted_at is not None or row.request is not None:
             return None
-        self.write(replace(row, request=request))
+        self.write(changed(row, request=request))
         self.tell(row.id, [request_event(request, "asked")])
         return self.rows[row.id]

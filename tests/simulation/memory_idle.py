@@ -1,7 +1,6 @@
 """The twin of what the TTL runner reads and writes, one by one by the decision that PostgreSQL makes for all."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -10,6 +9,7 @@ from codehub.model.activity import Doors, Sign
 from codehub.model.states import Desired
 from tests.simulation.memory_database import MemoryDatabase
 from tests.simulation.memory_seat import MemorySeat
+from tests.simulation.rows import changed
 
 
 class MemoryIdle:
@@ -24,7 +24,7 @@ class MemoryIdle:
                 if row is None or row.deleted_at is not None:
                     continue
                 if row.last_access_at is None or row.last_access_at < at:
-                    database.write(replace(row, last_access_at=at))
+                    database.write(changed(row, last_access_at=at))
 
     async def may_stand_by(self, doors: Doors, most: int) -> Sequence[UUID]:
         async with self._seat.transaction() as database:

@@ -1,7 +1,7 @@
 """The twin of a coordinator's seat: a session that may be dropped at any moment, and the lock that goes with it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -44,6 +44,7 @@ class MemorySeat:
         self._term: Term | None = None
         self._lost = False
         self._turn = asyncio.Lock()
+        self._transaction = Transaction(self)
         self._when_lost: list[Callable[[], None]] = []
         self.granted = asyncio.Event()
         self._loop = asyncio.get_running_loop()
@@ -118,14 +119,14 @@ class MemorySeat:
             self._loop.call_soon(callback, context=self._context)
 
     def transaction(self) -> "Transaction":
-        return Transaction(self)
+        return self._transaction
 
     def _begun(self) -> MemoryDatabase:
         return self._server.database
 
-    async def _committed(self) -> None:
+    def _committed(self) -> Awaitable[object]:
         """What was done is done, and nobody knows yet."""
-        await PAUSE
+        return PAUSE
 
     def _look_at_lease(self, seconds: float) -> None:
         """By the server's own clock: it goes on while the session's process is frozen."""
@@ -163,8 +164,8 @@ class MemorySeat:
 
 
 class Transaction:
-    """What happens inside without an await happens at once or not at all. One that is dropped afterwards has happened,
-    but its answer is lost; one that is cancelled costs the seat."""
+    """One after the other. What happens inside without an await happens at once or not at all. One that is dropped
+    afterwards has happened, but its answer is lost; one that is cancelled costs the seat."""
 
     __slots__ = ("_seat",)
 

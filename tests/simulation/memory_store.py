@@ -1,7 +1,7 @@
 """The twins of what Observer, collector and EventListener see of PostgreSQL."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,6 +14,7 @@ from codehub.store.protocols import Evidence, Listing, Notice, Observed
 from tests.simulation.memory_database import MemoryDatabase
 from tests.simulation.memory_seat import MemorySeat
 from tests.simulation.memory_triggers import Touched
+from tests.simulation.rows import changed
 
 
 class MemoryObserver:
@@ -43,7 +44,7 @@ class MemoryObserver:
             for seen in batch:
                 row = database.rows.get(seen.workspace_id)
                 if row is not None and (row.observed_at is None or row.observed_at < seen.observed_at):
-                    database.write(replace(row, conditions=seen.conditions, observed_at=seen.observed_at))
+                    database.write(changed(row, conditions=seen.conditions, observed_at=seen.observed_at))
                     written += 1
             return written
 

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 from codehub.archives.empty import EMPTY, EMPTY_ARCHIVE
@@ -27,11 +28,17 @@ def unpack(data: bytes) -> int:
     return 0 if data == EMPTY_ARCHIVE else int(data.split()[1], 16)
 
 
+@lru_cache(1000)
 def totals_of(data: bytes) -> Totals:
     if data == EMPTY_ARCHIVE:
         return EMPTY
     digest = hashlib.sha256(data).hexdigest()
     return Totals(len(data), digest, len(data), len(data), 1, digest)
+
+
+@lru_cache(1000)
+def totals_in(marker: bytes) -> Totals:
+    return parse_marker(marker).totals
 
 
 class SimulatedStore:
@@ -47,7 +54,7 @@ class SimulatedStore:
         if marker is None or data is None:
             return None
         try:
-            return data if parse_marker(marker).totals == totals_of(data) else None
+            return data if totals_in(marker) == totals_of(data) else None
         except Corrupt:
             return None
 

@@ -1,7 +1,7 @@
 """One process of codehub's in the simulation: the real coordinators, and twins of everything around them."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -91,12 +91,11 @@ class SimulatedSeat(MemorySeat):
         self._before, database.writer, database.seat = database.changes, self._lock_name, self
         return database
 
-    async def _committed(self) -> None:
+    def _committed(self) -> Awaitable[object]:
         self._database.writer = None
         if self._database.changes == self._before:
-            await super()._committed()
-        else:
-            await self._steps.take(f"{self._lock_name} committed", self.drop, slow=SLOW_COMMIT_SECONDS)
+            return super()._committed()
+        return self._steps.take(f"{self._lock_name} committed", self.drop, slow=SLOW_COMMIT_SECONDS)
 
 
 @dataclass

@@ -65,7 +65,8 @@ class Steps:
             return None
         number = self.taken
         self.taken += 1
-        self.say(f"{number:4} {process.name} {what}")
+        if self.trace is not None:
+            self.say(f"{number:4} {process.name} {what}")
         fault = self._fault_at(number)
         if fault is None:
             return None
