@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 
@@ -10,10 +11,11 @@ from codehub.model.plans import Answer, Died, Dismiss, Finish, GiveUp, Retry, Wi
 from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
 from codehub.model.workspace import RequestKind, incarnation_name
 from codehub.store.history import Event, EventKind
-from codehub.store.protocols import ControllerStore
+from codehub.store.protocols import ControllerStore, Judged
 from tests.contracts.store_backends import AHEAD, Backend
 from tests.contracts.store_lives import (
     BROKEN,
+    START,
     archiving,
     done,
     in_error,
@@ -115,6 +117,24 @@ async def test_a_death_is_remembered(backend: Backend, controller: ControllerSto
     assert (died.phase, died.next_attempt_at) == (Phase.STANDBY, LATER)
     assert died.recent_deaths == (LATER - timedelta(seconds=9), LATER)
     assert (await backend.events(row.id))[-1] == Event(EventKind.DEATH)
+
+
+async def test_one_that_is_seen_to_serve_after_all_waits_for_no_start(
+    backend: Backend, controller: ControllerStore
+) -> None:
+    died = done(await controller.died(await standby(backend, controller), Died(LATER, (LATER,))))
+    assert await controller.judged([Judged(died, Phase.STANDBY)]) == 1
+    assert (await backend.row(died.id)).next_attempt_at == LATER
+    assert await controller.judged([Judged(died, Phase.RUNNING)]) == 1
+    assert (await backend.row(died.id)).next_attempt_at is None
+
+
+async def test_an_operation_keeps_its_pause_whatever_is_seen(backend: Backend, controller: ControllerStore) -> None:
+    row = done(await backend.wish(await standby(backend, controller), Desired.RUNNING))
+    row = done(await controller.claim(row, START, uuid4(), Phase.STANDBY))
+    row = done(await controller.retry(row, Retry(LATER, Step.PULL, BROKEN)))
+    assert await controller.judged([Judged(row, Phase.RUNNING)]) == 1
+    assert (await backend.row(row.id)).next_attempt_at == LATER
 
 
 @pytest.mark.parametrize("is_done", [True, False])

@@ -56,6 +56,7 @@ class MemoryController:
                         row,
                         phase=each.phase,
                         phase_changed_at=row.phase_changed_at if each.phase is row.phase else now,
+                        next_attempt_at=None if _serves(row, each.phase) else row.next_attempt_at,
                         judged_at=each.judged_at,
                     )
                     for row, each in same
@@ -273,6 +274,10 @@ def _moved(row: Workspace, step: Step, now: datetime) -> dict[str, Any]:
 
 def _withdrawn(row: Workspace, now: datetime) -> dict[str, Any]:
     return {**AT_REST, **NO_ERROR, "acted_at": _acted(row, now)}
+
+
+def _serves(row: Workspace, phase: Phase) -> bool:
+    return phase is Phase.RUNNING and row.operation is Operation.NONE
 
 
 def _attempt(row: Workspace) -> tuple[object, ...]:

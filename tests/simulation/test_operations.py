@@ -35,6 +35,7 @@ ONCE_WRONG = {
     "history@324": "the database's clock was set back, and no look counted until it had caught up",
     "history@355": "the same, and a container stayed",
     "history@451:207death,230clock,538lie,726clock,732death": "the same, and a death was seen and never judged",
+    "history@97:65error,87error,92death,104echo,120deaf,139lie": "a death that was none left a start to wait for",
 }
 """What the simulation has found, by the case that found it."""
 

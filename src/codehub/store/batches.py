@@ -31,12 +31,15 @@ def _of_arrays(statement: str, **more: TypeEngine[Any]) -> TextClause:
 
 _MOMENT = workspaces.c.observed_at.type
 
+# What serves after all, by its death having been none, waits for no start.
 JUDGED = _of_arrays(
     """
     WITH changed AS (
         UPDATE workspaces
         SET phase = judged.after,
             phase_changed_at = CASE WHEN judged.after <> judged.before THEN clock_timestamp() ELSE phase_changed_at END,
+            next_attempt_at = CASE WHEN judged.after = 'RUNNING' AND operation = 'NONE' THEN NULL
+                              ELSE next_attempt_at END,
             judged_at = judged.observed_at
         FROM unnest(:ids, :op_ids, :steps, :attempts, :before, :after, :observed)
              AS judged (id, op_id, step, attempt, before, after, observed_at)
