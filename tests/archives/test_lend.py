@@ -62,6 +62,20 @@ async def test_whoever_archives_into_s3_gets_one_upload_and_earlier_ones_end(s3_
     assert f"X-Amz-Expires={SECONDS}" in proving.get
 
 
+@pytest.mark.parametrize(("home_bytes", "needed"), [(0, 64 << 20), (9, 64 << 20), (10, (64 << 20) + 1)])
+def test_a_tenth_of_a_home_and_some_reserve_have_to_fit(home_bytes: int, needed: int) -> None:
+    lend._require_room(needed, home_bytes)
+    with pytest.raises(StoreFull) as refused:
+        lend._require_room(needed - 1, home_bytes)
+    said = f"The archive store has room for {needed - 1} bytes; a home of {home_bytes} bytes needs at least {needed}."
+    assert refused.value.args[0] == said
+    assert "Free some space, or let ARCHIVE_URL name a larger store." in vars(refused.value).values()
+
+
+def test_a_tar_is_half_larger_than_its_home_at_most_and_some_reserve() -> None:
+    assert [lend.tar_bytes(size) - (64 << 20) for size in (0, 1, 2, 1000)] == [0, 1, 3, 1500]
+
+
 @pytest.mark.parametrize("home_bytes", [0, 1, 10**9, 10**12])
 def test_there_are_parts_enough_for_a_home_that_does_not_compress(home_bytes: int) -> None:
     part_bytes, count = part_sizes(lend.tar_bytes(home_bytes))
@@ -87,13 +101,23 @@ async def test_uploaded_twice_it_is_there_once(tmp_path: Path) -> None:
     before = (tmp_path / f"{KEY}{MARKER_SUFFIX}").read_bytes()
     await upload_empty(store, KEY, "workspace", "4.5.6", now())
     assert (tmp_path / f"{KEY}{MARKER_SUFFIX}").read_bytes() == before
-    assert parse_marker(before).totals == EMPTY
+    marker = parse_marker(before)
+    assert (marker.workspace_id, marker.codehub_version, marker.totals) == ("workspace", "1.2.3", EMPTY)
+    assert len(marker.made_at) == len("2026-11-15T13:15:13+00:00")
 
 
 @pytest.mark.parametrize("marker", [b"{}", b'{"format": 1}'])
 async def test_a_marker_of_something_else_is_not_taken_for_its_own(tmp_path: Path, marker: bytes) -> None:
     store = DirectoryStore(tmp_path)
     await store.put(f"{KEY}{MARKER_SUFFIX}", marker)
+    with pytest.raises(StoreLied) as refused:
+        await upload_empty(store, KEY, "workspace", "1.2.3", now())
+    assert str(refused.value) == f"The archive store shows something else under {KEY} than was written there."
+
+
+async def test_the_empty_archive_of_another_workspace_is_not_taken_for_its_own(tmp_path: Path) -> None:
+    store = DirectoryStore(tmp_path)
+    await upload_empty(store, KEY, "another", "1.2.3", now())
     with pytest.raises(StoreLied):
         await upload_empty(store, KEY, "workspace", "1.2.3", now())
 

@@ -131,7 +131,7 @@ def test_words_of_any_bytes_can_be_told() -> None:
 
 @pytest.mark.parametrize("why", ["No space left on device", "Disk quota exceeded"])
 def test_one_without_room_is_told_apart(why: str) -> None:
-    fault = fault_of(saying("tar: ./x: Cannot write", f"tar: ./y: {why}", TOTAL))
+    fault = fault_of(saying("tar: ./x: Cannot write", "tar: ./x: Odd", f"tar: ./y: {why}", TOTAL))
     assert isinstance(fault, NoSpace)
     assert str(fault) == f"There is no room left (tar: ./y: {why})."
 
