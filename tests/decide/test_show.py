@@ -5,11 +5,12 @@ from datetime import datetime
 
 from codehub.decide.explain import explain
 from codehub.decide.idle import IdlePolicy
+from codehub.decide.origins import Origins
 from codehub.decide.show import show
 from codehub.model.shown import Live
 from codehub.model.states import Desired, ErrorReason, Operation, Step
 from codehub.model.workspace import RequestKind
-from tests.decide.builders import OP_ID, T0, after
+from tests.decide.builders import OP_ID, T0, WORKSPACE_ID, after
 from tests.decide.shown import ARCHIVE, IDLE_POLICY, TEMPLATE_ID, shown
 
 PULLING = shown(operation=Operation.STARTING, op_step=Step.PULL, desired_state=Desired.RUNNING)
@@ -39,6 +40,13 @@ def test_it_says_whose_it_is_and_what_it_runs() -> None:
     assert document["owner"] == {"id": shown().owner_user_id, "login": "ann"}
     assert document["template"] == {"id": TEMPLATE_ID, "name": "code-server"}
     assert (document["description"], document["memo"], document["revision"], document["url"]) == ("d", "m", 3, None)
+
+
+def test_its_address_is_told_where_workspaces_have_one() -> None:
+    assert show(shown(), None, IDLE_POLICY)["url"] is None
+    origins = Origins("https://codehub.example", "spaces.example")
+    told = show(shown(), None, replace(IDLE_POLICY, origins=origins))["url"]
+    assert told == f"https://{WORKSPACE_ID.hex}.spaces.example/"
 
 
 def test_the_hold_that_lasts_longest_is_told() -> None:

@@ -100,7 +100,7 @@ def test_its_own_end_is_told(stack: ExitStack, status: int) -> None:
 
 def test_what_it_has_written_so_far_can_be_seen(stack: ExitStack) -> None:
     program = stack.enter_context(closing(Program(("sh", "-c", "printf %1000s; read line"))))
-    assert len(program.output.read(1000)) == 1000
+    assert len(program.output.read(PIPE_BYTES)) == 1000, "what is there is handed on, whatever may follow"
     assert 1000 <= program.written() < 10_000
     program.input.close()
     program.status()
