@@ -1,4 +1,4 @@
-"""What every archive store promises, shown on a directory and on a real S3 server."""
+"""What every archive store promises, shown on a directory, on a real S3 server, and on the twin that is simulated."""
 
 import asyncio
 import os
@@ -24,8 +24,9 @@ from codehub.archives.keys import is_legal
 from codehub.archives.object_store import ObjectStore, read_all
 from codehub.archives.probe import probe
 from codehub.stack.seaweedfs import SeaweedFS
-from tests.contracts.object_store_places import Place, in_bucket, in_directory
+from tests.contracts.object_store_places import in_bucket, in_directory
 from tests.contracts.object_store_reads import content_of, keys_of, uploads_of
+from tests.simulation.memory_objects import MemoryObjects
 
 MIB = 1024 * 1024
 ODD_KEYS = [
@@ -76,21 +77,18 @@ on_shared_store = settings(
 )  # examples share the store but never a key
 
 
-@pytest.fixture(params=["directory", "s3"])
-def s3(request: pytest.FixtureRequest) -> SeaweedFS | None:
-    """The S3 server, or None where the test runs on a directory."""
-    server: SeaweedFS | None = request.getfixturevalue("s3_server") if request.param == "s3" else None
+@pytest.fixture(params=["directory", "s3", "memory"])
+def kind(request: pytest.FixtureRequest) -> str | SeaweedFS:
+    """What the store is, or the server on which it is one."""
+    server: SeaweedFS | str = request.getfixturevalue("s3_server") if request.param == "s3" else request.param
     return server
 
 
 @pytest.fixture
-async def place(s3: SeaweedFS | None, tmp_path: Path) -> Place:
-    return await in_bucket(s3) if s3 else in_directory(tmp_path)
-
-
-@pytest.fixture
-def store(place: Place) -> ObjectStore:
-    return place.open()
+async def store(kind: str | SeaweedFS, tmp_path: Path) -> ObjectStore:
+    if kind == "memory":
+        return MemoryObjects()
+    return (in_directory(tmp_path) if isinstance(kind, str) else await in_bucket(kind)).open()
 
 
 # Objects

@@ -1,18 +1,14 @@
 """The archive store as the simulation has it: objects in memory, and a step at each call that matters."""
 
 import hashlib
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from functools import lru_cache
-from pathlib import Path
 
 from codehub.archives.empty import EMPTY, EMPTY_ARCHIVE
-from codehub.archives.errors import AlreadyExists, ObjectNotFound, StoreUnreachable
-from codehub.archives.object_store import Loan, ObjectInfo, UnfinishedUpload, Upload
+from codehub.archives.errors import StoreUnreachable
 from codehub.job.faults import Corrupt
 from codehub.job.marker import MARKER_SUFFIX, Totals, parse_marker
-from codehub.job.order import DirectoryPlace, Kind
+from tests.simulation.memory_objects import MemoryObjects
 from tests.simulation.steps import Steps, Watcher
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
@@ -41,9 +37,9 @@ def totals_in(marker: bytes) -> Totals:
     return parse_marker(marker).totals
 
 
-class SimulatedStore:
+class SimulatedStore(MemoryObjects):
     def __init__(self, steps: Steps, watcher: Watcher) -> None:
-        self.objects: dict[str, bytes] = {}
+        super().__init__(lambda: LONG_AGO)
         self._steps = steps
         self._watcher = watcher
 
@@ -59,74 +55,20 @@ class SimulatedStore:
             return None
 
     def write(self, key: str, data: bytes) -> None:
-        """As a job does that is beside the store."""
+        """As a job does, too, that is beside the store."""
         self._watcher.object_written(key, data)
-        self.objects[key] = data
+        super().write(key, data)
 
-    async def put(self, key: str, data: bytes) -> None:
-        await self._step("put", key)
-        self.write(key, data)
-        await self._step("has put", key)
-
-    async def create(self, key: str, data: bytes) -> None:
-        await self._step("create", key)
-        if key in self.objects:
-            raise AlreadyExists(key)
-        self.write(key, data)
-        await self._step("has created", key)
-
-    async def head(self, key: str) -> ObjectInfo | None:
-        await self._step("head", key)
-        return self._info(key) if key in self.objects else None
-
-    async def read(self, key: str, start: int = 0, length: int | None = None) -> AsyncGenerator[bytes, None]:
-        if key not in self.objects:
-            raise ObjectNotFound(key)
-        yield self.objects[key][start : None if length is None else start + length]
-
-    async def list(self, prefix: str = "") -> AsyncIterator[ObjectInfo]:
-        await self._step("list", prefix)
-        for key in list(self.objects):
-            if key.startswith(prefix):
-                yield self._info(key)
-
-    async def delete(self, key: str) -> None:
-        await self._step("delete", key)
-        if key in self.objects:
-            self._watcher.object_deleted(key)
-            del self.objects[key]
-        await self._step("has deleted", key)
-
-    def upload(self, key: str) -> AbstractAsyncContextManager[Upload]:
-        raise NotImplementedError(f"jobs send archives, and here they are beside the store: {key}")
-
-    async def unfinished(self, prefix: str = "") -> AsyncIterator[UnfinishedUpload]:
-        for each in list[UnfinishedUpload]():
-            if each.key.startswith(prefix):
-                yield each
-
-    async def discard(self, upload: UnfinishedUpload) -> None:
-        raise ObjectNotFound(upload.key)
-
-    @property
-    def address(self) -> None:
-        return None
-
-    async def lend(self, key: str, loan: Loan) -> DirectoryPlace:
-        await self._step("lend", key)
-        if loan.kind is not Kind.ARCHIVE and key not in self.objects:
-            raise ObjectNotFound(key)
-        return DirectoryPlace(Path("/archives"))
-
-    async def ping(self) -> None:
-        """It answers: what is away is a call, not the store."""
-
-    def _info(self, key: str) -> ObjectInfo:
-        return ObjectInfo(key, len(self.objects[key]), "", LONG_AGO)
+    def remove(self, key: str) -> None:
+        self._watcher.object_deleted(key)
+        super().remove(key)
 
     async def _step(self, what: str, key: str) -> None:
         if not key.startswith(PROBE):
             await self._steps.take(f"store: {what} {_short(key)}", _away)
+
+    async def _pause(self) -> None:
+        """What takes no step takes no time."""
 
 
 def _away() -> None:
