@@ -4,7 +4,8 @@ that a campaign is a stretch of one long list."""
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from itertools import combinations, product
+from itertools import chain, combinations, product
+from itertools import count as counting
 from math import comb, gcd
 
 from tests.simulation.faults import Case, Fault
@@ -22,6 +23,8 @@ SEEDS = 10
 AFTERWARDS = 40
 """So many steps more an operation takes when something has gone wrong."""
 GOLDEN = 0.618034
+SELDOM = {"leave": 4}
+"""What takes several times as long has its turn only every so many times."""
 
 Number = tuple[str, int, int]
 """An operation, how many faults, and which of all with so many."""
@@ -77,28 +80,33 @@ def cases(name: str, faults: int, seed: int = 0) -> Iterator[Case]:
 
 
 def all_numbers() -> Iterator[Number]:
-    """Every case once: all with fewer faults, then those with the most, by turns from each operation and from all over
-    it, so that any beginning of the list is spread over everything."""
-    for faults in range(MOST):
-        for name in [each for each in OPERATIONS if faults < MOST - 1 or each not in LONG]:
+    """Every case once: all with one fault, then by turns from each operation all with two and after them all with
+    three."""
+    for faults in range(2):
+        for name in OPERATIONS:
             yield from ((name, faults, which) for which in range(count(name, faults)))
-    yield from with_most_faults()
+    yield from by_turns(2, MOST)
 
 
-def with_most_faults() -> Iterator[Number]:
-    left = [_all_over(name, MOST) for name in OPERATIONS]
-    left += [_all_over(name, MOST - 1) for name in LONG]
-    while left:
-        turn = [next(each, None) for each in left]
-        left = [each for each, number in zip(left, turn, strict=True) if number is not None]
-        yield from filter(None, turn)
+def by_turns(*faults: int) -> Iterator[Number]:
+    """All with so many faults, and of each operation's from all over it: any beginning is spread over everything."""
+    left = {name: chain(*(_all_over(name, each) for each in faults)) for name in OPERATIONS}
+    for turn in counting():
+        for name in [each for each in left if turn % SELDOM.get(each, 1) == 0]:
+            number = next(left[name], None)
+            if number is None:
+                del left[name]
+            else:
+                yield number
+        if not left:
+            return
 
 
 def _all_over(name: str, faults: int) -> Iterator[Number]:
-    """In steps of the golden section, which meet everything once and leave no gap for long."""
-    most = count(name, faults)
-    stride = next(each for each in range(int(most * GOLDEN), 2 * most + 2) if gcd(each, most) == 1) if most else 0
-    return ((name, faults, turn * stride % most) for turn in range(most))
+    """In strides of the golden section, which meet everything once and leave no gap for long."""
+    there = count(name, faults)
+    stride = next(each for each in counting(int(there * GOLDEN) + 1) if gcd(each, there) == 1)
+    return ((name, faults, turn * stride % there) for turn in range(there))
 
 
 def around(name: str, what: str, *faults: Fault, within: int | None = None) -> Iterator[Case]:

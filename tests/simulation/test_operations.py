@@ -17,7 +17,7 @@ from tests.simulation.cases import run
 from tests.simulation.faults import Case, parse
 from tests.simulation.operations import OPERATIONS, run_operation
 from tests.simulation.replay import replay
-from tests.simulation.schedules import LONG, case_of, cases, steps_of, with_most_faults
+from tests.simulation.schedules import LONG, by_turns, case_of, cases, steps_of
 
 DRAWN = 150
 HISTORIES = 15
@@ -58,7 +58,7 @@ def test_any_fault_at_any_step(name: str) -> None:
 
 
 def test_three_faults_at_any_steps() -> None:
-    assert troubles(case_of(each) for each in islice(with_most_faults(), DRAWN)) == []
+    assert troubles(case_of(each) for each in islice(by_turns(3), DRAWN)) == []
 
 
 def test_long_histories_of_many() -> None:

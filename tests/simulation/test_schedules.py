@@ -4,7 +4,7 @@ from itertools import combinations, islice, product
 
 from tests.simulation.faults import Fault
 from tests.simulation.operations import OPERATIONS
-from tests.simulation.schedules import KINDS, all_numbers, case_of, cases, count, steps_of, with_most_faults
+from tests.simulation.schedules import KINDS, all_numbers, by_turns, case_of, cases, count, steps_of
 
 
 def test_every_two_faults_at_any_two_steps_are_one_case() -> None:
@@ -25,7 +25,7 @@ def test_operations_that_begin_alike_differ_by_a_change_of_mind() -> None:
 
 
 def test_what_goes_wrong_three_times_is_met_once_from_all_over_each_operation() -> None:
-    numbers = list(islice(with_most_faults(), 10_000))
+    numbers = list(islice(by_turns(3), 10_000))
     assert len(set(numbers)) == len(numbers)
     assert {name for name, _, _ in numbers} == set(OPERATIONS)
     created = [case_of(each).faults or () for each in numbers[:2_000] if each[0] == "create"]
