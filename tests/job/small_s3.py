@@ -103,6 +103,8 @@ class SmallS3:
         listed = "".join(_PART.format(number=number, tag=_tag(data)) for number, data in parts)
         if request.body.decode() != f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>":
             return Answer(400, b"<Error><Code>InvalidPart</Code></Error>")
+        if not parts:
+            return Answer(400, b"<Error><Code>MalformedXML</Code></Error>")
         self.objects[request.path] = b"".join(data for _, data in parts)
         self.is_open = False
         return Answer(200, DONE)

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -230,6 +231,13 @@ def test_patience_begins_anew_with_every_byte_and_ends_without_one(store: SmallS
             read(store.place())
 
 
+def test_an_early_end_is_never_taken_for_the_end(store: SmallS3) -> None:
+    store.lie("GET", ARCHIVE, cut_after(1000))
+    with pytest.raises(TryAgain) as refused:
+        read(store.place(retry_waits=()))
+    assert str(refused.value) == "The archive store does not answer (EOFError: an early end)."
+
+
 def test_a_read_begins_again_where_nothing_has_come(store: SmallS3) -> None:
     store.lie("GET", ARCHIVE, cut_after(0), cut_after(9999))
     assert read(store.place()) == DATA
@@ -272,6 +280,17 @@ def test_a_part_of_what_was_not_asked_in_parts_is_refused(store: SmallS3) -> Non
     store.lie("GET", ARCHIVE, Answer(206, DATA, {"Content-Range": "bytes 0-2559/2560"}))
     with pytest.raises(JobFault, match=r"refuses \(status 206\)"):
         read(store.place())
+
+
+def test_some_parts_are_on_their_way_at_once_and_no_more(store: SmallS3) -> None:
+    """Each has a connection to itself, and leaves it to the next."""
+    put(store.place(), bytes(80_000))
+    assert store.connections <= 4
+
+
+def test_a_part_may_be_larger_than_all_that_is_on_its_way_at_once(store: SmallS3) -> None:
+    put(store.place(part_bytes=64 << 20), DATA)
+    assert (read(store.place()), len(store.parts)) == (DATA, 1)
 
 
 def test_a_part_that_fails_is_sent_again(store: SmallS3) -> None:
@@ -370,6 +389,22 @@ def test_a_connection_serves_for_many_requests(store: SmallS3) -> None:
     client.close()
 
 
+def test_a_store_that_stalls_is_given_up_after_a_minute(store: SmallS3) -> None:
+    client = StoreClient(None, ())
+    for _ in range(2):
+        client.request("HEAD", store.place().head)
+        assert client._idle.queue[0].sock.gettimeout() == 60
+    client.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "port"), [("http://s/x", 80), ("https://s/x", 443), ("http://s:8/x", 8), ("https://s:9/x", 9)]
+)
+def test_a_store_is_found_at_its_port(url: str, port: int) -> None:
+    connection = store_client._Connection(urlsplit(url), None)
+    assert (connection.host, connection.port, connection.timeout) == ("s", port, 60)
+
+
 def test_a_connection_that_was_given_up_is_made_anew(store: SmallS3) -> None:
     client = StoreClient(None, ())
     client.request("HEAD", store.place().head)
@@ -414,6 +449,10 @@ def test_a_socket_leads_to_the_store_that_the_url_names() -> None:
     path = Path(f"/tmp/codehub-{uuid.uuid4().hex[:12]}.sock")
     try:
         with small_s3(socket=path) as store:
+            client = StoreClient(str(path), ())
+            client.request("HEAD", store.place().head)
+            assert client._idle.queue[0].sock.gettimeout() == 60
+            client.close()
             put(replace(store.place(), socket=str(path)), DATA)
             assert read(replace(store.place(), socket=str(path))) == DATA
             assert {each.headers["host"] for each in store.seen} == {"127.0.0.1"}
