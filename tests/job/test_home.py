@@ -184,9 +184,11 @@ def test_a_home_that_goes_away_meanwhile_is_tried_again(folder: Path, home: Home
 
 
 def test_a_home_that_is_none_is_told_apart(tmp_path: Path) -> None:
-    with pytest.raises(JobFault) as refused:
-        Home(tmp_path / "missing")
-    assert str(refused.value) == f"The home {tmp_path / 'missing'} cannot be opened (No such file or directory)."
+    (tmp_path / "file").touch()
+    for name, why in (("missing", "No such file or directory"), ("file", "Not a directory")):
+        with pytest.raises(JobFault) as refused:
+            Home(tmp_path / name)
+        assert str(refused.value) == f"The home {tmp_path / name} cannot be opened ({why})."
 
 
 def test_a_fresh_home_is_empty_but_for_what_its_file_system_brings(folder: Path, home: Home) -> None:

@@ -288,6 +288,11 @@ def test_some_parts_are_on_their_way_at_once_and_no_more(store: SmallS3) -> None
     assert store.connections <= 4
 
 
+def test_what_fills_its_parts_needs_no_more_of_them(store: SmallS3) -> None:
+    put(store.place(), bytes(2000))
+    assert sorted(store.parts) == [1, 2]
+
+
 def test_a_part_may_be_larger_than_all_that_is_on_its_way_at_once(store: SmallS3) -> None:
     put(store.place(part_bytes=64 << 20), DATA)
     assert (read(store.place()), len(store.parts)) == (DATA, 1)
