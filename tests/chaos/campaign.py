@@ -11,11 +11,14 @@ from uuid import UUID, uuid4
 import asyncpg
 
 from codehub.store.identity import installation_id
+from tests.chaos.api import TEMPLATE, Api, Refusal
+from tests.chaos.checker import PLACES
+from tests.chaos.disk import can_be_made
 from tests.chaos.engine import Engine, bystander, engine
 from tests.chaos.faults import JOB, STORE, Fault, Striker
-from tests.chaos.ground import BACKOFF_SECONDS, OPERATION_SECONDS, SETTINGS, Ground, ground
+from tests.chaos.ground import BACKOFF_SECONDS, DISKS, OPERATION_SECONDS, SETTINGS, Ground, ground
 from tests.chaos.history import Calm, Created, History, Opened, Recovered, Rested
-from tests.chaos.people import TEMPLATE, Api, Refusal, Worker
+from tests.chaos.people import Worker
 from tests.chaos.watch import Watch, watched
 from tests.faults.real_house import HEALTH_PATH
 from tests.front_door.house import House
@@ -46,13 +49,15 @@ class Campaign:
     history: History
     people: tuple[Api, Api]
     """Who asks for workspaces in which nobody works, and who works."""
+    tenant: UUID
+    """A workspace of somebody else, who is not disturbed."""
     chance: Random
     say: Say
 
     async def run(self, faults: Iterable[Fault], workers: int, go_on: Callable[[], bool]) -> None:
         """Strike with each fault in turn, as long as `go_on` says so."""
         over = asyncio.Event()
-        striker = Striker(self.ground, self.engine, self.history)
+        striker = Striker(self.ground, self.engine, self.history, self.tenant)
         busy = [self._worker(f"garden-{number}") for number in range(workers)]
         await asyncio.gather(*(worker.begin() for worker in busy))
         self.say(f"{workers} are at work")
@@ -102,20 +107,23 @@ class Campaign:
         await asyncio.gather(*(read(workspace_id) for workspace_id in homes))
 
     async def _rested(self, awaited: set[str]) -> list[UUID]:
-        """Tell of each when it does; in the end also of those that never do. Those that still have a home."""
+        """Tell of each when it does, and nothing of it is left elsewhere; in the end also of those that never do. Those
+        that still have a home."""
         deadline, homes = time.monotonic() + BOUND_SECONDS, []
         while awaited:
             over = time.monotonic() > deadline
             containers, volumes = await self.engine.counts()
-            rows = [row for row in await self._rows() if str(row["id"]) in awaited and (row["rests"] or over)]
-            for row in rows:
+            for row in await self._rows():
+                counts = containers[row["id"]], volumes[row["id"]]
+                rests = row["rests"] and counts == PLACES.get(row["phase"], counts)
+                if str(row["id"]) not in awaited or not (rests or over):
+                    continue
                 told = (row["name"], row["wish"], row["phase"], row["reason"])
-                counts = (containers[row["id"]], volumes[row["id"]])
                 self.history.tell(Rested(time.time(), str(row["id"]), *told, *counts))
-            homes += [row["id"] for row in rows if row["wish"] != "DELETED"]
+                awaited.remove(str(row["id"]))
+                homes += [row["id"]] if row["wish"] != "DELETED" else []
             if over:
                 break
-            awaited -= {str(row["id"]) for row in rows}
             await asyncio.sleep(LOOK_SECONDS)
         return homes
 
@@ -146,7 +154,7 @@ class Campaign:
 @asynccontextmanager
 async def campaign(history: History, seed: int, say: Say) -> AsyncIterator[Campaign]:
     """A whole installation, with somebody in it who does nothing and must not be disturbed."""
-    async with ground() as made:
+    async with ground(DISKS if can_be_made() else ()) as made:
         installation = await installation_id(made.database_url)
         async with engine(installation) as eyes, bystander(eyes) as other:
             await _offer(made.database_url, eyes.image)
@@ -155,10 +163,10 @@ async def campaign(history: History, seed: int, say: Say) -> AsyncIterator[Campa
             )
             people = Api(await house.person(), history), Api(await house.person(), history)
             tenant = await (await house.person()).workspace("undisturbed", template=TEMPLATE)
-            say("an installation is up")
+            say(f"installation {installation} is up")
             try:
                 async with watched(Watch(eyes, history, other, tenant, made.store)):
-                    yield Campaign(made, eyes, history, people, Random(seed), say)  # noqa: S311
+                    yield Campaign(made, eyes, history, people, tenant, Random(seed), say)  # noqa: S311
             finally:
                 for each in people:
                     await each.close()

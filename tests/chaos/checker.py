@@ -7,6 +7,7 @@ from typing import assert_never
 
 from tests.chaos.history import (
     Answered,
+    Archived,
     Asked,
     Breached,
     Calm,
@@ -16,11 +17,17 @@ from tests.chaos.history import (
     Opened,
     Recovered,
     Rested,
+    Restored,
+    Restoring,
     Struck,
     Synced,
+    Under,
     Visited,
     Writing,
 )
+
+Pages = dict[str, set[str | None]]
+"""What each page may hold: what was last synced, or what somebody began to write since; None for no page."""
 
 LATE_SECONDS = 60
 """What was asked and never answered may still come about so much later, past what was asked and answered meanwhile."""
@@ -57,8 +64,7 @@ class Ledger:
     """What is known of one workspace so far."""
 
     promises: dict[str, Promise]
-    pages: dict[str, set[str | None]] = field(default_factory=dict)
-    """What each page may hold: what was last synced, or what somebody began to write since; None for no page."""
+    pages: Pages = field(default_factory=dict)
     rested: Rested | None = None
     opened: bool = False
 
@@ -68,11 +74,18 @@ class Ledger:
     def sync(self, page: str, content: str) -> None:
         self.pages[page] = {content}
 
+    def replace(self, files: Pages, *, surely: bool) -> None:
+        """These are in the place of all that was there: or may be, as long as that is not sure."""
+        for page in self.pages.keys() | files.keys():
+            before = set() if surely else self.pages.get(page, {None})
+            self.pages[page] = before | files.get(page, {None})
+
 
 class Checker:
     def __init__(self) -> None:
         self.breaches: list[str] = []
         self._ledgers: dict[str, Ledger] = {}
+        self._archives: dict[str, Pages] = {}
         self._calm: Calm | None = None
 
     def read(self, event: Event) -> None:
@@ -83,12 +96,8 @@ class Checker:
                 self._ledgers[workspace].promises[what].ask(at, value)
             case Created():
                 self._create(event)
-            case Synced(_, workspace, page, content):
-                self._ledgers[workspace].sync(page, content)
-            case Visited(_, workspace, page, content):
-                self._compare(workspace, page, content, "shown to a visitor")
-            case Writing(_, workspace, page, content):
-                self._ledgers[workspace].write(page, content)
+            case Writing() | Archived():
+                self._in_a_home(event)
             case Breached(_, what):
                 self.breaches.append(what)
             case Calm():
@@ -97,8 +106,24 @@ class Checker:
                 self._rest(event)
             case Opened(_, workspace, pages):
                 self._open(workspace, pages)
-            case Struck() | Recovered() | Failed():
+            case Under() | Struck() | Recovered() | Failed():
                 pass
+            case _:
+                assert_never(event)
+
+    def _in_a_home(self, event: Writing | Archived) -> None:
+        ledger = self._ledgers[event.workspace]
+        match event:
+            case Synced(_, _, page, content):
+                ledger.sync(page, content)
+            case Visited(_, workspace, page, content):
+                self._compare(workspace, page, content, "shown to a visitor")
+            case Writing(_, _, page, content):
+                ledger.write(page, content)
+            case Restoring(_, _, archive) | Restored(_, _, archive):
+                ledger.replace(self._archives[archive], surely=isinstance(event, Restored))
+            case Archived(_, _, archive):
+                self._archives[archive] = deepcopy(ledger.pages)
             case _:
                 assert_never(event)
 

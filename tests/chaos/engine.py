@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -58,16 +58,26 @@ class Engine:
     async def pages(self, volume: str) -> dict[str, str]:
         return dict(LINE.findall(await trees.run(self.docker, self.image, volume, READ, read_only=True)))
 
-    async def kill_job(self) -> bool:
-        """Whether there was one."""
+    async def kill_job(self) -> str | None:
+        """The name of one that ran, if there was one."""
         running = [each.name for each in await self.eyes.jobs.list() if each.state is JobState.RUNNING]
+        return await self._kill(running)
+
+    async def kill_workspace(self, spared: UUID) -> str | None:
+        """The id of the container that was started last, whose owner begins to write; where one is not spared."""
+        return await self._kill([each.id for each in await self.running() if each.workspace_id != spared])
+
+    async def _kill(self, running: Sequence[str]) -> str | None:
         if not running:
-            return False
+            return None
         try:
             await self.docker.containers.container(running[0]).kill()
         except DockerError:
-            return False
-        return True
+            return None
+        return running[0]
+
+    async def is_there(self, instance_id: str) -> bool:
+        return any(each.id == instance_id for each in await self.eyes.instances.list())
 
     async def doubled(self) -> list[str]:
         """Workspaces that run in more than one container."""

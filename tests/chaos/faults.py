@@ -4,14 +4,15 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
+from uuid import UUID
 
 from codehub.stack.restarts import ASKS
 from tests.chaos.engine import Engine
-from tests.chaos.ground import Ground
+from tests.chaos.ground import DISKS, Ground
 from tests.chaos.history import History, Struck
 from tests.chaos.relay import Trouble
 from tests.stack.installation import is_alive
@@ -19,11 +20,16 @@ from tests.stack.installation import is_alive
 SERVICES = ("postgres", "valkey", "seaweedfs")
 PROCESSES = ("serve-1", "serve-2", "proxy-1", "proxy-2")
 JOB = "job"
+WORKSPACE = "workspace"
+"""The container of one in which somebody works."""
 EVERYTHING = "codehub"
 """All that answers, with whoever keeps it alive."""
 STORE = "seaweedfs"
 LONGEST_SECONDS = 6.0
 ALIVE_SECONDS = 60
+NOTICED_SECONDS = 300
+FULL_SECONDS = 6.0, 12.0
+"""Long enough for codehub to look once more, and to see it."""
 
 
 class Kind(StrEnum):
@@ -31,6 +37,8 @@ class Kind(StrEnum):
     FREEZE = "freeze"
     CUT = "cut"
     RESTART = "restart"
+    FILL = "fill"
+    """Its disk is full for a while."""
 
 
 @dataclass(frozen=True)
@@ -47,28 +55,33 @@ class Fault:
 
 TARGETS = {
     # The replicas do the work, and come back soonest.
-    Kind.KILL: (*(3 * PROCESSES), JOB, JOB, EVERYTHING, *SERVICES, "postgres", "valkey"),
+    Kind.KILL: (*(3 * PROCESSES), JOB, JOB, WORKSPACE, WORKSPACE, EVERYTHING, *SERVICES, "postgres", "valkey"),
     Kind.FREEZE: (*PROCESSES, *SERVICES),
     Kind.CUT: (*SERVICES, "engine"),
     Kind.RESTART: (*SERVICES, EVERYTHING),
+    Kind.FILL: DISKS,
 }
-SHARES = {Kind.KILL: 0.72, Kind.FREEZE: 0.1, Kind.CUT: 0.1, Kind.RESTART: 0.08}
+SHARES = {Kind.KILL: 0.7, Kind.FREEZE: 0.1, Kind.CUT: 0.1, Kind.RESTART: 0.07, Kind.FILL: 0.03}
+LASTS = {Kind.FREEZE: (1.0, LONGEST_SECONDS), Kind.CUT: (1.0, LONGEST_SECONDS), Kind.FILL: FULL_SECONDS}
 
 
-def endless(chance: Random) -> Iterator[Fault]:
+def endless(chance: Random, shares: Mapping[Kind, float] = SHARES) -> Iterator[Fault]:
     while True:
-        (kind,) = chance.choices(list(SHARES), list(SHARES.values()))
+        (kind,) = chance.choices(list(shares), list(shares.values()))
         yield fault(kind, chance)
 
 
 def fault(kind: Kind, chance: Random) -> Fault:
-    lasts = kind in {Kind.FREEZE, Kind.CUT}
     return Fault(
         kind,
         chance.choice(TARGETS[kind]),
-        round(chance.uniform(1, LONGEST_SECONDS), 1) if lasts else 0,
+        round(chance.uniform(*LASTS[kind]), 1) if kind in LASTS else 0,
         chance.choice(list(Trouble)) if kind is Kind.CUT else None,
     )
+
+
+INSTEAD = Fault(Kind.KILL, PROCESSES[0])
+"""Where no job runs, or no workspace."""
 
 
 @dataclass
@@ -76,15 +89,15 @@ class Striker:
     ground: Ground
     engine: Engine
     history: History
+    spared: UUID
+    """A workspace that must not be disturbed."""
 
     async def strike(self, fault: Fault) -> Fault:
         """Over when its trouble is; what follows from it is not. What struck."""
-        if fault.target == JOB:
-            fault = await self._at_a_job(fault)
-        self.history.tell(Struck(time.time(), fault.name, fault.target, fault.seconds))
+        if fault.target in {JOB, WORKSPACE}:
+            return await self._strike_container(fault)
+        self._tell(fault)
         match fault.kind:
-            case Kind.KILL if fault.target == JOB:
-                pass  # done, since it was there
             case Kind.KILL:
                 os.kill(await self._alive(fault.target), signal.SIGKILL)
             case Kind.FREEZE:
@@ -92,6 +105,9 @@ class Striker:
             case Kind.CUT:
                 assert fault.trouble is not None
                 await self.ground.ways[fault.target].suffer(fault.trouble, fault.seconds)
+            case Kind.FILL:
+                async with self.ground.disks[fault.target].full():
+                    await asyncio.sleep(fault.seconds)
             case Kind.RESTART:
                 await self._restart(fault.target)
         return fault
@@ -110,9 +126,19 @@ class Striker:
             os.kill(pid, service.death_signal)
         return None
 
-    async def _at_a_job(self, fault: Fault) -> Fault:
-        """Where none runs, a replica is killed instead."""
-        return fault if await self.engine.kill_job() else Fault(fault.kind, PROCESSES[0])
+    async def _strike_container(self, fault: Fault) -> Fault:
+        """Over when what ended is out of the way, and what is wished of a workspace can come about again."""
+        victim = await (self.engine.kill_job() if fault.target == JOB else self.engine.kill_workspace(self.spared))
+        if victim is None:
+            return await self.strike(INSTEAD)
+        self._tell(fault)
+        async with asyncio.timeout(NOTICED_SECONDS):
+            while fault.target == WORKSPACE and await self.engine.is_there(victim):
+                await asyncio.sleep(0.1)
+        return fault
+
+    def _tell(self, fault: Fault) -> None:
+        self.history.tell(Struck(time.time(), fault.name, fault.target, fault.seconds))
 
     async def _alive(self, name: str) -> int:
         async with asyncio.timeout(ALIVE_SECONDS):

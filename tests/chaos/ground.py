@@ -26,6 +26,7 @@ from codehub.stack.service import Service
 from codehub.stack.valkey import Valkey
 from codehub.store import migrate
 from codehub.telemetry.health import Check, Unfit, examine
+from tests.chaos.disk import Disk, disk
 from tests.chaos.relay import TroubledWay, way
 from tests.coordinators.house import until
 from tests.faults.gate import to_engine, to_port
@@ -35,6 +36,8 @@ from tests.runtimes.docker.job_image import job_image
 from tests.stack.installation import COMMAND
 
 BUCKET = "chaos"
+DISKS = ("postgres", "seaweedfs")
+"""Services with one of their own, where one can be made."""
 START_SECONDS = 120
 OPERATION_SECONDS = 120
 BACKOFF_SECONDS = 2
@@ -43,6 +46,8 @@ SETTINGS = QUICK | {
     "PROXY_PROCESSES": "2",
     "RECONCILER_RETRY_BACKOFF": str(BACKOFF_SECONDS),
     "COORDINATOR_GC_INTERVAL": "20",
+    "ARCHIVE_GC_GRACE_SECONDS": "60",  # the volume of a restore that was given up is gone before all is looked at
+    "TTL_STANDBY_SECONDS": "86400",  # nobody sleeps who was not asked to
     "LIMITS_MAX_RUNNING_PER_USER": "20",
     **{
         f"RECONCILER_{operation}_TIMEOUT": str(OPERATION_SECONDS)
@@ -106,6 +111,7 @@ class Ground:
     kept: dict[str, Kept]
     """Who starts them again, and codehub itself."""
     ways: dict[str, TroubledWay]
+    disks: Mapping[str, Disk]
     hurry: asyncio.Event
 
     async def stop_codehub(self) -> None:
@@ -162,13 +168,14 @@ def _services(folder: Path) -> tuple[Postgres, Valkey, SeaweedFS]:
 
 
 @asynccontextmanager
-async def ground(**differing: str) -> AsyncIterator[Ground]:
+async def ground(disks: Sequence[str] = (), **differing: str) -> AsyncIterator[Ground]:
     """Settings may differ. Nothing is left afterwards but what codehub has made on the engine."""
     await job_image()
     with short_folder() as folder, socket.create_server(("127.0.0.1", 0)) as listener:
         postgres, valkey, seaweedfs = _services(folder)
         hurry = asyncio.Event()
         async with AsyncExitStack() as stack:
+            made_disks = {name: stack.enter_context(disk(folder / name)) for name in disks}
             tasks = await stack.enter_async_context(asyncio.TaskGroup())
             kept = {each.name: _begun(each, tasks, hurry) for each in (postgres, valkey, seaweedfs)}
             stack.push_async_callback(_end, kept, hurry)
@@ -183,7 +190,7 @@ async def ground(**differing: str) -> AsyncIterator[Ground]:
             )
             store = open_store(f"s3://{BUCKET}", **seaweedfs.access)
             services = {each.name: each for each in (postgres, valkey, seaweedfs)}
-            made = Ground(folder, codehub, postgres.url(), valkey.url, store, services, kept, ways, hurry)
+            made = Ground(folder, codehub, postgres.url(), valkey.url, store, services, kept, ways, made_disks, hurry)
             kept["codehub"] = _begun(codehub, tasks, hurry)
             await made.until_ready()
             yield made

@@ -7,6 +7,17 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
+class Under:
+    """What it was tried with, and how busy the machine was: when it began, and when all was over."""
+
+    at: float
+    commit: str
+    cores: int
+    load: float
+    """Of the last 15 minutes."""
+
+
+@dataclass(frozen=True)
 class Created:
     """The API has answered that it is made."""
 
@@ -48,6 +59,25 @@ class Synced(Writing):
 @dataclass(frozen=True)
 class Visited(Writing):
     """Somebody came through the front door, and this is what was on the page."""
+
+
+@dataclass(frozen=True)
+class Archived:
+    """It rests in this archive."""
+
+    at: float
+    workspace: str
+    archive: str
+
+
+@dataclass(frozen=True)
+class Restoring(Archived):
+    """The files of this archive shall take the place of those that are there."""
+
+
+@dataclass(frozen=True)
+class Restored(Archived):
+    """It rests as it was wished, with the files of this archive."""
 
 
 @dataclass(frozen=True)
@@ -119,12 +149,16 @@ class Opened:
 
 
 Event = (
-    Created
+    Under
+    | Created
     | Asked
     | Answered
     | Writing
     | Synced
     | Visited
+    | Archived
+    | Restoring
+    | Restored
     | Struck
     | Recovered
     | Failed
@@ -136,12 +170,16 @@ Event = (
 KINDS = {
     kind.__name__: kind
     for kind in (
+        Under,
         Created,
         Asked,
         Answered,
         Writing,
         Synced,
         Visited,
+        Archived,
+        Restoring,
+        Restored,
         Struck,
         Recovered,
         Failed,

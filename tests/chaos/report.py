@@ -1,16 +1,30 @@
 """What the histories of a folder say together, as a page with a plot."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from math import ceil, log10
 from pathlib import Path
 
 from tests.chaos.checker import breaches
-from tests.chaos.history import Answered, Created, Event, Failed, Recovered, Struck, Synced, Visited, read
+from tests.chaos.history import (
+    Answered,
+    Created,
+    Event,
+    Failed,
+    Recovered,
+    Restored,
+    Struck,
+    Synced,
+    Under,
+    Visited,
+    read,
+)
 
 GROUND = "Two replicas and two front doors, PostgreSQL, Valkey and SeaweedFS of their own, workspaces on Docker."
-RECOVERY = """Recovery is the time from the fault, which may last up to 6 s itself, until a workspace that was asked for
-in that moment was there (in the archive, where the store or a job was struck)."""
+RECOVERY = """Recovery is the time from the fault, which may last up to 6 s (a full disk: 12 s), until a workspace
+that was asked for in that moment was there (in the archive, where the store or a job was struck), and the container of
+a workspace that was killed was out of the way."""
 SVG = 'xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" font-size="11"'
 WIDTH, ROW, LEFT = 720, 26, 190
 SCALE = (0.5, 1, 2, 5, 10, 20, 50, 100, 200)
@@ -41,7 +55,6 @@ def recovery(events: Sequence[Event]) -> dict[str, list[float]]:
 
 def _page(told: Mapping[str, Sequence[Event]], seconds: Mapping[str, Sequence[float]], plot: str) -> list[str]:
     everything = [event for events in told.values() for event in events]
-    faults = Counter(event.fault.partition(" ")[0] for event in everything if isinstance(event, Struck))
     kinds = Counter(type(event) for event in everything)
     lost = {part: breaches(events) for part, events in told.items()}
     return [
@@ -55,9 +68,12 @@ def _page(told: Mapping[str, Sequence[Event]], seconds: Mapping[str, Sequence[fl
         "",
         GROUND,
         "",
-        "| part | faults | breaches |",
-        "|---|---|---|",
-        *(f"| {part} | {_count(events, Struck)} | {len(lost[part])} |" for part, events in told.items()),
+        "| part | at commit | load | faults | breaches |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {part} | {_under(events)} | {_count(events, Struck)} | {len(lost[part])} |"
+            for part, events in told.items()
+        ),
         "",
         *(f"- {breach}" for found in lost.values() for breach in found),
         "Meanwhile "
@@ -67,28 +83,43 @@ def _page(told: Mapping[str, Sequence[Event]], seconds: Mapping[str, Sequence[fl
                 Created: "workspaces were made",
                 Answered: "wishes and names were acknowledged",
                 Synced: "pages were synced",
+                Restored: "times an older archive was restored",
                 Visited: "pages were visited",
                 Failed: "times an owner found a workspace in ERROR and asked it to go on",
             }.items()
         )
         + ".",
         "",
-        "| fault | times |",
-        "|---|---|",
-        *(f"| {fault} | {count} |" for fault, count in faults.most_common()),
-        "",
         RECOVERY,
         "",
         "| fault | times | p50 s | p99 s | longest s |",
         "|---|---|---|---|---|",
-        *(
-            f"| {fault} | {len(each)} | {percentile(each, 0.5):.1f} | {percentile(each, 0.99):.1f} | {max(each):.1f} |"
-            for fault, each in seconds.items()
-        ),
+        *(f"| **{kind}** {_figures(each)}" for kind, each in _kinds(seconds).items()),
+        *(f"| {fault} {_figures(each)}" for fault, each in seconds.items()),
         "",
         f"![Recovery times]({plot})",
         "",
     ]
+
+
+def _under(events: Sequence[Event]) -> str:
+    """The commit, and the load when it began and when it was over."""
+    found = [event for event in events if isinstance(event, Under)]
+    loads = " to ".join(f"{event.load:g}" for event in found)
+    return f"{', '.join(sorted({event.commit for event in found}))} | {loads} on {found[0].cores} cores"
+
+
+def _kinds(seconds: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
+    """All faults of a kind, whatever they struck."""
+    found: defaultdict[str, list[float]] = defaultdict(list)
+    for fault, each in seconds.items():
+        found[re.split("[ :]", fault)[0]] += each
+    return dict(found)
+
+
+def _figures(seconds: Sequence[float]) -> str:
+    p50, p99 = percentile(seconds, 0.5), percentile(seconds, 0.99)
+    return f"| {len(seconds)} | {p50:.1f} | {p99:.1f} | {max(seconds):.1f} |"
 
 
 def _count(events: Sequence[Event], kind: type[Event]) -> int:

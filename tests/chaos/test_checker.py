@@ -8,6 +8,7 @@ import pytest
 from tests.chaos.checker import breaches
 from tests.chaos.history import (
     Answered,
+    Archived,
     Asked,
     Breached,
     Calm,
@@ -16,6 +17,8 @@ from tests.chaos.history import (
     History,
     Opened,
     Rested,
+    Restored,
+    Restoring,
     Struck,
     Synced,
     Visited,
@@ -39,14 +42,24 @@ GOOD: list[Event] = [
     Asked(11, "b", "wish", "DELETED"),
     Answered(12, "b", "wish", "DELETED"),
     Created(13, "c", "another fork", "STANDBY", source="a"),
+    Created(13, "d", "set back", "STANDBY"),
+    Synced(13, "d", "page-0", "old"),
+    Archived(13, "d", "generation-1"),
+    Synced(13, "d", "page-0", "new"),
+    Synced(13, "d", "page-1", "new"),
+    Restoring(13, "d", "generation-1"),
+    Restored(13, "d", "generation-1"),
     Calm(100, 60),
     Rested(110, "a", "orchard", "ARCHIVED", "ARCHIVED", None, 0, 0),
     Rested(110, "b", "fork", "DELETED", "DELETED", None, 0, 0),
     Rested(110, "c", "another fork", "STANDBY", "STANDBY", None, 0, 1),
+    Rested(110, "d", "set back", "STANDBY", "STANDBY", None, 0, 1),
     Opened(120, "a", {"page-0": "second"}),
     Opened(120, "c", {"page-0": "first", "starts": "started"}),
+    Opened(120, "d", {"page-0": "old"}),
 ]
-A, B, C, A_OPENED, C_OPENED = 15, 16, 17, 18, 19
+A, B, C, D, A_OPENED, C_OPENED, D_OPENED = range(22, 29)
+RESTORED = 20
 
 Plant = Callable[[list[Event]], None]
 
@@ -84,6 +97,8 @@ PLANTED: Sequence[tuple[Plant, str]] = [
     (changed(A_OPENED, pages={"page-0": "older"}), "page-0 of a is not as it was last synced"),
     (changed(A_OPENED, pages={}), "page-0 of a is not as it was last synced"),
     (changed(C_OPENED, pages={}), "page-0 of c is not as it was last synced"),
+    (changed(D_OPENED, pages={"page-0": "new"}), "page-0 of d is not as it was last synced"),
+    (changed(D_OPENED, pages={"page-0": "old", "page-1": "new"}), "page-1 of d is not as it was last synced"),
     (added(Visited(14, "a", "page-0", "zeroth")), "page-0 of a is not as it was last synced"),
     (added(Breached(14, "a ran in 2 containers at once")), "a ran in 2 containers at once"),
 ]
@@ -108,6 +123,14 @@ def test_what_was_never_answered_may_come_about_late_but_not_for_ever() -> None:
     assert breaches([*history[:6], Asked(5, "a", "wish", "RUNNING"), *history[6:]]) == []
     changed(7, at=66)(history)
     assert breaches([*history[:6], Asked(5, "a", "wish", "RUNNING"), *history[6:]]) != []
+
+
+def test_who_was_not_told_that_files_are_restored_may_find_either() -> None:
+    for pages in {"page-0": "old"}, {"page-0": "new", "page-1": "new"}:
+        history = list(GOOD)
+        changed(D_OPENED, pages=pages)(history)
+        removed(RESTORED)(history)
+        assert breaches(history) == []
 
 
 def test_error_with_a_reason_is_rest_when_its_home_can_be_opened() -> None:
