@@ -86,7 +86,7 @@ def main() -> None:
     try:
         uvloop.run(soak(sizes, chosen.minutes, run))
     finally:
-        found = write_report(run, chosen.report)
+        found = write_report(run, chosen.report) if run.samples else []
     for verdict in found:
         say(f"{'flat ' if verdict.is_flat else 'GROWS'} {verdict.figure}: {verdict.median:.1f} {verdict.rise:+.1f}")
     is_whole = not any(installation.replaced for installation in run.installations)
