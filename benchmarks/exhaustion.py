@@ -1,6 +1,9 @@
 """What neighbours notice of a workspace that exhausts all it can: the time of small answers of one workspace, without
 and with an attack in another one, in slices of one second in turn. On a real engine, and as root: so homes have a size.
 
+Where the host itself is busy it tells little: all containers together weigh there as much as one process of the host,
+no workspace comes to its own limit, and whoever attacks takes from that share.
+
 Run it on a quiet machine: python -m benchmarks.exhaustion [--slices 15]"""
 
 import asyncio
