@@ -30,7 +30,7 @@ def left_in(folder: Path) -> list[str]:
 
 @pytest.mark.skipif(not LARGE, reason="takes a minute: CODEHUB_TEST_CAMPAIGN=1")
 @pytest.mark.timeout(3 * PATIENCE_SECONDS)
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 async def test_nothing_is_left_of_a_campaign_that_was_asked_to_end(tmp_path: Path, number: signal.Signals) -> None:
     command = [sys.executable, "-m", "tests.chaos", "--seed", "1", "--histories", str(tmp_path)]
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
