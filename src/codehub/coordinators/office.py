@@ -1,9 +1,7 @@
 """A WorkspaceController's time in office: its store, the acts in flight and what has become of them."""
 
 import asyncio
-import contextlib
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import UUID
@@ -14,6 +12,7 @@ from codehub.coordinators.actions import Actions, Made
 from codehub.coordinators.database_clock import DatabaseClock
 from codehub.coordinators.job_runner import KINDS
 from codehub.coordinators.leadership import Deposed, Leadership
+from codehub.coordinators.refusals import Refusals
 from codehub.coordinators.services import Services
 from codehub.decide.plan import Acting
 from codehub.model.plans import Fault
@@ -21,7 +20,7 @@ from codehub.model.states import Step
 from codehub.model.templates import Template
 from codehub.model.workspace import Workspace
 from codehub.runtimes.errors import RuntimeFault
-from codehub.store.protocols import ControllerStore, SeatLost
+from codehub.store.protocols import ControllerStore
 
 log = structlog.get_logger()
 
@@ -58,6 +57,7 @@ class Office:
     services: Services
     group: asyncio.TaskGroup
     clock: DatabaseClock
+    refusals: Refusals
     acting: dict[UUID, asyncio.Task[None]] = field(default_factory=dict)
     """Until the outcome is recorded: a row that was read before is not acted upon once more."""
     queued: set[UUID] = field(default_factory=set)
@@ -122,15 +122,3 @@ class Office:
             return
         except RuntimeFault as error:
             log.warning("jobs stay", workspace_id=str(workspace.id), error=repr(error))
-
-
-@contextlib.contextmanager
-def bulkhead(workspace: Workspace) -> Iterator[None]:
-    """One row that cannot be handled, or is locked by somebody, keeps no other from its turn; the next pass sees it
-    again. A seat that is lost is everybody's trouble."""
-    try:
-        yield
-    except (Deposed, SeatLost):
-        raise
-    except Exception:
-        log.exception("workspace left for the next pass", workspace_id=str(workspace.id))

@@ -12,11 +12,13 @@ import structlog
 from codehub.archives.errors import StoreError
 from codehub.coordinators.actions import DESTRUCTIVE, Actions, to_fault
 from codehub.coordinators.archiving import Archiving
+from codehub.coordinators.at_once import recorded_at_once, tell_judged
 from codehub.coordinators.database_clock import DatabaseClock
 from codehub.coordinators.leadership import Deposed, Fence, Leadership
 from codehub.coordinators.observer import RUNTIME_LISTING
-from codehub.coordinators.office import Acted, Office, ThinnedOut, bulkhead
+from codehub.coordinators.office import Acted, Office, ThinnedOut
 from codehub.coordinators.progress import Progress
+from codehub.coordinators.refusals import Refusals
 from codehub.coordinators.services import Services
 from codehub.coordinators.slots import Slots
 from codehub.coordinators.supervisor import Report
@@ -48,7 +50,7 @@ from codehub.model.states import ErrorReason, ImageState, Operation, Step
 from codehub.model.workspace import Workspace
 from codehub.runtimes.errors import Removed, RuntimeFault
 from codehub.runtimes.protocols import Runtime
-from codehub.store.protocols import ControllerStore, Judged, NewArchive, Seat, SeatLost
+from codehub.store.protocols import ControllerStore, Judged, NewArchive, Seat
 from codehub.telemetry.traces import Traces
 
 log = structlog.get_logger()
@@ -93,7 +95,7 @@ class WorkspaceController:
             backups = self.archiving.backups
             pulled, told = self.progress.pulled, (self.origins, self.inside_key)
             actions = Actions(self.runtime, leadership, archives, backups, pulled, *told)
-            office = Office(store, leadership, actions, services, group, clock)
+            office = Office(store, leadership, actions, services, group, clock, Refusals(report, self.elapsed))
             group.create_task(self.archiving.serve(report), name="archiving")
             group.create_task(services.watch(), name="services")
             group.create_task(self.progress.flush_for_ever(), name="progress")
@@ -115,8 +117,8 @@ class WorkspaceController:
         office.clock.set(now)
         await office.record_late()  # before their outcomes: the clock goes on into the next step
         outcomes, office.outcomes = office.outcomes, []
-        for outcome in await self._recorded_at_once(office, outcomes):
-            with bulkhead(outcome.workspace):
+        for outcome in await recorded_at_once(office, outcomes):
+            with office.refusals.bulkhead(outcome.workspace):
                 await self._record(office, outcome, now)
         for outcome in outcomes:
             office.forget(outcome.workspace)
@@ -129,24 +131,6 @@ class WorkspaceController:
             last = rows[-1]
             if len(rows) < self.batch:
                 break
-
-    async def _recorded_at_once(
-        self, office: Office, outcomes: Sequence[Acted | ThinnedOut]
-    ) -> Sequence[Acted | ThinnedOut]:
-        """Record the acts that simply returned, most of them by far, in one statement, and leave the others. Where one
-        of the rows keeps that from being written, all are left: each has its own turn then."""
-        simple = [each for each in outcomes if isinstance(each, Acted) and each.fault is None and each.made is None]
-        done = [each.workspace for each in simple]
-        if len(done) < 2:
-            return outcomes
-        try:
-            await office.store.all_acted(done)
-        except (Deposed, SeatLost):
-            raise
-        except Exception:
-            log.exception("acts are recorded one by one")
-            return outcomes
-        return [each for each in outcomes if each not in simple]
 
     async def _record(self, office: Office, outcome: Acted | ThinnedOut, now: datetime) -> None:
         match outcome:
@@ -169,7 +153,7 @@ class WorkspaceController:
 
     async def _decide(self, office: Office, rows: Sequence[Workspace], now: datetime) -> None:
         judged = []
-        for row in rows:
+        for row in [row for row in rows if not office.refusals.rests(row)]:
             if row.operation is not Operation.NONE:
                 self.ticker.stay_active()
             template = office.template_of(row)
@@ -189,9 +173,9 @@ class WorkspaceController:
                 if told.phase is not row.phase or told.judged_at != row.judged_at:
                     judged.append(told)
             else:
-                with bulkhead(row):
+                with office.refusals.bulkhead(row):
                     await self._carry_out(office, row, decision)
-        await office.store.judged(judged)
+        await tell_judged(office, judged)
 
     async def _carry_out(  # noqa: C901, PLR0912 (one arm for each plan)
         self, office: Office, row: Workspace, decision: Plan
