@@ -41,7 +41,7 @@ class DockerInstallation:
 
 @asynccontextmanager
 async def docker_installation(workspaces: int) -> AsyncIterator[DockerInstallation]:
-    """Nobody makes trouble on its ways."""
+    """Two workspaces at least. Nobody makes trouble on its ways."""
     with echo_image() as image:
         async with ground(**QUIET) as made, engine(await installation_id(made.database_url)):
             await offer(made.database_url, image)
@@ -64,7 +64,7 @@ async def _furnished(made: Ground, workspaces: int) -> DockerInstallation:
         return {called: [made.pid(name) for name in names] for called, names in PROCESSES.items()}
 
     doors = await asyncio.gather(*(door(number) for number in range(workspaces)))
-    unvisited = [doors.pop()[1] for _ in range(round(UNVISITED_SHARE * workspaces))]
+    unvisited = [doors.pop()[1] for _ in range(max(1, round(UNVISITED_SHARE * workspaces)))]
     sampled = Sampled("docker", made.database_url, made.redis_url, processes)
     return DockerInstallation(person, doors, unvisited, sampled)
 
