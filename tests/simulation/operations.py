@@ -7,7 +7,7 @@ from random import Random
 from uuid import UUID
 
 from codehub.model.states import Desired
-from tests.simulation.afresh import differences
+from tests.simulation.afresh import differences, made_anew
 from tests.simulation.faults import Case, Fault
 from tests.simulation.silence import forget_worlds, unforeseen
 from tests.simulation.world import World, copy_state
@@ -97,8 +97,10 @@ def run_operation(case: Case, trace: list[str] | None = None) -> Outcome:
 
 
 def live(world: World, case: Case, begin: Callable[[World], object]) -> Outcome:
+    expected = {each: made_anew(each) for each in Desired}
+    world.also_unsettled = lambda: differences(world, expected)
     forget_worlds()
     world.run(begin)
-    failure = world.failure or next(iter(unforeseen), None) or next(differences(world), None)
+    failure = world.failure or next(iter(unforeseen), None)
     steps = world.steps
     return Outcome(case, failure, steps.taken, steps.fired, world.loop.time(), steps.trace)

@@ -68,6 +68,8 @@ class World:
         """Whose owner changes their mind, and between what."""
         self.failure: str | None = None
         self.street: Street | None = None
+        self.also_unsettled: Callable[[], Iterator[str]] = lambda: iter(())
+        """What else has to be so in the end."""
         self.recovers = False
         """Whether owners ask to recover what is in ERROR, once nothing goes wrong any more."""
 
@@ -261,6 +263,7 @@ class World:
             yield from contract_9_rubbish_goes(self.place, self.contracts.collect, self.now())
         if self.street is not None:
             yield from self.street.unsettled()
+        yield from self.also_unsettled()
 
 
 def copy_state(source: World, target: World) -> None:
