@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -139,11 +140,11 @@ class Surveyed(Home):
         return super().walk(look=look)
 
 
-def sent(desk: Desk, home: Path, output: io.StringIO) -> Totals:
-    """As `archive` does it, of a home that is surveyed first."""
-    place = open_place(desk.order(Kind.ARCHIVE, home))
-    with closing(Surveyed(home)) as surveyed, place.upload() as upload:
-        return Pipe(surveyed, upload, 1, Progress(output)).run()
+def sent(desk: Desk, home: Home, output: io.StringIO) -> Totals:
+    """As `archive` does it."""
+    place = open_place(desk.order(Kind.ARCHIVE, home.folder))
+    with closing(home), place.upload() as upload:
+        return Pipe(home, upload, 1, Progress(output)).run()
 
 
 def test_an_archive_is_told_while_it_is_sent(
@@ -153,7 +154,7 @@ def test_an_archive_is_told_while_it_is_sent(
     monkeypatch.chdir(fresh(desk.folder, "here"))
     monkeypatch.setattr(progress_module, "_EVERY_SECONDS", 0.0)
     install(programs, "zstd", f'{REAL}zstd "$@" > part; cat part')
-    sent(desk, home, output := io.StringIO())
+    sent(desk, Surveyed(home), output := io.StringIO())
     lines = [line for line in map(json.loads, output.getvalue().splitlines()) if line["stage"] == "archive"]
     assert len(lines) > 2
     assert lines[-1]["entries"] == 2 + FILES
@@ -259,7 +260,25 @@ def test_a_tar_that_fails_over_a_change_is_tried_again(desk: Desk, home: Path, p
     (home / "folder").mkdir()
     install(programs, "tar", f"{READING}{change}; echo odd >&2; exit 2")
     with pytest.raises(TryAgain, match="The home changed while it was read: tar failed: odd"):
-        sent(desk, home, io.StringIO())
+        sent(desk, Surveyed(home), io.StringIO())
+
+
+class Vanishing(Surveyed):
+    """Loses a folder while it is surveyed for the second time."""
+
+    def survey(self, seen: Callable[[int, int], None]) -> Survey:
+        if self._is_surveyed.is_set():
+            return super().survey(lambda *_: shutil.rmtree(self.folder / "folder", ignore_errors=True))
+        return super().survey(seen)
+
+
+def test_a_home_that_changes_while_it_is_asked_whether_it_has_changed_has(
+    desk: Desk, home: Path, programs: Path
+) -> None:
+    (home / "folder").mkdir()
+    install(programs, "tar", f"{READING}echo odd >&2; exit 2")
+    with pytest.raises(TryAgain, match="The home changed while it was read: tar failed: odd"):
+        sent(desk, Vanishing(home), io.StringIO())
 
 
 @pytest.mark.parametrize(
