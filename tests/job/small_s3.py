@@ -172,7 +172,7 @@ def small_s3(*, socket: Path | None = None, certificate: Certificate | None = No
     if certificate is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate.file, certificate.key)
-        server.socket = context.wrap_socket(server.socket, server_side=True)
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     serving = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     serving.start()
     try:
