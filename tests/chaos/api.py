@@ -17,6 +17,9 @@ AGAIN_SECONDS = 0.3
 PATIENCE_SECONDS = 30
 SILENT_SECONDS = 300
 """Longer than any fault lasts, and than it takes to start everything anew."""
+RESTORE_SECONDS = 600
+"""What is there is stopped and archived, the older archive restored and started: each may take its time, and be tried
+again."""
 TEMPLATE = "tool"
 REFUSED = {400, 401, 403, 404, 409, 412, 422, 429}
 
@@ -124,7 +127,7 @@ class Api:
             await self.ask("POST", f"/workspaces/{workspace_id}/restore", {"archive_id": archive})
         except Refusal:  # it is in ERROR by now
             return False
-        deadline = time.monotonic() + SILENT_SECONDS
+        deadline = time.monotonic() + RESTORE_SECONDS
         while time.monotonic() < deadline:
             stands_on = [each["id"] for each in await self.archives(workspace_id) if each["current"]]
             if await self.phase(workspace_id) == wish and stands_on == [archive]:
