@@ -150,7 +150,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return call(*values)
 
     def _run_once(self) -> None:
-        ready, chance = self._ready, self._chance
+        ready, chance, live = self._ready, self._chance, State.LIVE
         self._let_time_pass()
         while ready and not self._stopping:
             if chance is not None and len(ready) > 1:
@@ -163,7 +163,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
             if handle._cancelled:
                 continue
             process: Process | None = handle._context.get(PROCESS)
-            if process is None or process.state is State.LIVE:
+            if process is None or process.state is live:
                 handle._context.run(handle._callback, *handle._args)
             else:
                 process.held.append(handle)

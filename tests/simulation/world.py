@@ -51,7 +51,8 @@ class World:
     def __init__(self, chance: Random | None, steps_trace: list[str] | None = None) -> None:
         self.loop = loop = VirtualLoop(chance)
         self.contracts = Contracts(loop.stop)
-        self.skew = timedelta(0)
+        self.began_at = BEGINNING
+        """By the database's clock as it is set."""
         self._readings = 0
         self._ahead = False
         self._calm_from = 0.0
@@ -96,7 +97,7 @@ class World:
     def now(self) -> datetime:
         """The database's time. No two readings are the same, as on a real clock."""
         self._readings += 1
-        return BEGINNING + timedelta(seconds=self.loop.time(), microseconds=self._readings) + self.skew
+        return self.began_at + timedelta(0, self.loop.time(), self._readings)
 
     # People.
 
@@ -198,7 +199,7 @@ class World:
                 objects[key] = b"rotten"
 
     def set_clock(self) -> None:
-        self.skew += -CLOCK_SET if self._ahead else CLOCK_SET
+        self.began_at += -CLOCK_SET if self._ahead else CLOCK_SET
         self._ahead = not self._ahead
 
     def disturb_hints(self, fault: Fault) -> None:
@@ -269,7 +270,7 @@ class World:
 def copy_state(source: World, target: World) -> None:
     """The same rows, homes, containers and archives, in another world, from where time begins anew."""
     old, new = source.place, target.place
-    target.skew = source.skew + timedelta(seconds=source.loop.time() + 60)
+    target.began_at = source.began_at + timedelta(seconds=source.loop.time() + 60)
     new.database.rows.update(old.database.rows)
     new.database.touched.update(old.database.touched)
     new.database.archives.update(old.database.archives)
