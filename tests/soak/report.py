@@ -10,8 +10,8 @@ from tests.soak.sampling import Sampled
 from tests.soak.series import BOUNDS, Samples, Verdict, second_half, verdicts
 
 WIDTH, ROW, LEFT = 720, 60, 220
-ABOUT = """- {workspaces:,} workspaces on the memory runtime, which fall asleep and are archived within minutes.
-  Something else is wished of one of them every other second. {streams:,} event streams heard {heard:,.1f} MB.
+ABOUT = """- {workspaces:,} workspaces on the memory runtime, which are woken, put to sleep and archived, one
+  every few seconds. {streams:,} event streams heard {heard:,.1f} MB.
 - {containers:,} workspaces on Docker, some of which nobody visits: they were put to sleep or woken {wishes:,} times
   ({unheard_wishes:,} without an answer). To the others {websockets:,} WebSockets through the front door, which were
   answered {answers:,} times.
@@ -22,8 +22,8 @@ RULE = """The first half is left to caches and pools to fill. A figure's rise is
 half (Theil and Sen: the median of the slopes between any two samples, which spikes do not move), from its first sample
 to its last. It grows where that is more than a share of its median (or than a little, where the figure is small), and
 is no chance (Mann and Kendall: samples that only jitter look so once in a thousand times). What is allowed:"""
-ABOUT = """- {workspaces:,} workspaces on the memory runtime, which fall asleep and are archived within minutes.
-  Something else is wished of one of them every other second. {streams:,} event streams heard {heard:,.1f} MB.
+ABOUT = """- {workspaces:,} workspaces on the memory runtime, which are woken, put to sleep and archived, one
+  every few seconds. {streams:,} event streams heard {heard:,.1f} MB.
 - {containers:,} workspaces on Docker, some of which nobody visits: they were put to sleep or woken {wishes:,} times
   ({unheard_wishes:,} without an answer). To the others {websockets:,} WebSockets through the front door, which were
   answered {answers:,} times.
