@@ -169,7 +169,8 @@ def test_what_is_read_back_is_told_to_its_last_byte(
     folder = home if kind is Kind.VERIFY else fresh(desk.folder)
     lines = told(desk, kind, folder, monkeypatch)
     assert list(dict.fromkeys(line["stage"] for line in lines)) == stages
-    [*_, last] = [line for line in lines if line["stage"] == stages[0]]
+    [first, *_, last] = [line for line in lines if line["stage"] == stages[0]]
+    assert (first["bytes"], first["total"], first["entries"]) == (0, totals.uncompressed, 0)
     assert (last["bytes"], last["total"], last["entries"]) == (totals.uncompressed, totals.uncompressed, totals.entries)
 
 
