@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import cast
 from uuid import UUID, uuid4
@@ -13,7 +14,7 @@ from redis.asyncio import Redis
 from codehub import clock
 from codehub.bus.activity import Activity
 from codehub.bus.activity_keys import Keys
-from codehub.bus.activity_watch import FORGET_DOOR_SECONDS, ActivityWatch
+from codehub.bus.activity_watch import FORGET_DOOR_SECONDS, ActivityWatch, Sight
 from codehub.bus.connect import connect
 from codehub.model.activity import Kind, Sign
 from codehub.stack.account import Account
@@ -42,12 +43,15 @@ class Street:
     def door(self, name: str = "door", every: float = RARELY) -> Activity:
         return Activity(self.redis, self.keys, name, every, lambda: self.moment)
 
+    async def look(self, database_ahead: float = 0) -> Sight:
+        return await self.watch.look(clock.now() + timedelta(seconds=database_ahead))
+
     async def signs(self) -> dict[UUID, tuple[float, Kind | None]]:
         """Of each workspace how long ago it was used, to ten seconds, and by what."""
-        return {each.workspace_id: (round(each.seconds_ago, -1), each.kind) for each in (await self.watch.look()).signs}
+        return {each.workspace_id: (round(each.seconds_ago, -1), each.kind) for each in (await self.look()).signs}
 
     async def sign(self) -> Sign:
-        [sign] = (await self.watch.look()).signs
+        [sign] = (await self.look()).signs
         return sign
 
 
@@ -113,9 +117,9 @@ class TestTelling:
         door = street.door()
         async with door.running():
             await door.flush()
-            assert (await street.watch.look()).doors is not None
+            assert (await street.look()).doors is not None
             door.record(WORKSPACE, Kind.EDIT)
-        sight = await street.watch.look()
+        sight = await street.look()
         assert [each.workspace_id for each in sight.signs] == [WORKSPACE]
         assert sight.doors is None
 
@@ -183,13 +187,13 @@ class TestTakingAway:
 
 class TestWatching:
     async def test_without_a_front_door_nobody_is_seen(self, street: Street) -> None:
-        assert (await street.watch.look()).doors is None
+        assert (await street.look()).doors is None
 
     async def test_all_is_known_up_to_where_the_most_silent_front_door_has_spoken(self, street: Street) -> None:
         for name in ("one", "other"):
             await street.door(name).flush()
         await street.redis.zincrby(street.keys.told[2], -500, "one")
-        doors = (await street.watch.look()).doors
+        doors = (await street.look()).doors
         assert doors is not None
         assert (doors.most_silent, round(doors.silent_for_seconds, -1)) == ("one", 500)
 
@@ -197,7 +201,7 @@ class TestWatching:
         await street.door().flush()
         await street.redis.zincrby(street.keys.told[2], -500, "door")
         await street.door().flush()
-        doors = (await street.watch.look()).doors
+        doors = (await street.look()).doors
         assert doors is not None
         assert doors.silent_for_seconds < 100
 
@@ -207,33 +211,43 @@ class TestWatching:
         await successor.flush()
         await before.flush()
         await before.flush(leaving=True)
-        assert (await street.watch.look()).doors is not None
+        assert (await street.look()).doors is not None
         await successor.flush(leaving=True)
-        assert (await street.watch.look()).doors is None
+        assert (await street.look()).doors is None
 
     async def test_one_that_never_speaks_again_is_forgotten_in_the_end(self, street: Street) -> None:
         for name in ("dead", "alive"):
             await street.door(name).flush()
         await street.redis.zincrby(street.keys.told[2], -FORGET_DOOR_SECONDS - 1, "dead")
-        doors = (await street.watch.look()).doors
+        doors = (await street.look()).doors
         assert doors is not None
         assert doors.most_silent == "alive"
 
     async def test_the_watch_goes_on_from_look_to_look(self, street: Street) -> None:
         await street.door().flush()
-        await street.watch.look()
+        await street.look()
         await street.redis.hincrbyfloat(street.keys.watch, "since", -500)
-        doors = (await street.watch.look()).doors
+        doors = (await street.look()).doors
         assert doors is not None
         assert round(doors.watched_for_seconds, -1) == 500
 
+    @pytest.mark.parametrize("seconds", [-3600, 3600])
+    async def test_it_begins_anew_when_the_databases_clock_was_set(self, street: Street, seconds: float) -> None:
+        await street.door().flush()
+        await street.look(database_ahead=1000)
+        await street.redis.hincrbyfloat(street.keys.watch, "since", -500)
+        for ahead, watched in ((1001, 500), (1001 + seconds, 0), (1002 + seconds, 0)):
+            doors = (await street.look(ahead)).doors
+            assert doors is not None
+            assert round(doors.watched_for_seconds, -2) == watched
+
     async def test_it_begins_anew_when_redis_was_emptied(self, street: Street) -> None:
         await street.door().flush()
-        await street.watch.look()
+        await street.look()
         await street.redis.hincrbyfloat(street.keys.watch, "since", -500)
         await street.redis.delete(street.keys.watch, *street.keys.told)
         await street.door().flush()
-        doors = (await street.watch.look()).doors
+        doors = (await street.look()).doors
         assert doors is not None
         assert doors.watched_for_seconds < 100
 
@@ -242,23 +256,23 @@ class TestWatching:
     ) -> None:
         server, street = own
         await street.door().flush()
-        await street.watch.look()
+        await street.look()
         await street.redis.hincrbyfloat(street.keys.watch, "since", -500)
         await server.stop()
         await server.start()
         assert await street.redis.hexists(street.keys.watch, "since")
-        doors = (await street.watch.look()).doors
+        doors = (await street.look()).doors
         assert doors is not None
         assert doors.watched_for_seconds < 100
 
     async def test_it_begins_anew_when_there_was_no_front_door_for_a_while(self, street: Street) -> None:
         door = street.door()
         await door.flush()
-        await street.watch.look()
+        await street.look()
         await street.redis.hincrbyfloat(street.keys.watch, "since", -500)
         await door.flush(leaving=True)
-        await street.watch.look()
+        await street.look()
         await door.flush()
-        doors = (await street.watch.look()).doors
+        doors = (await street.look()).doors
         assert doors is not None
         assert doors.watched_for_seconds < 100

@@ -13,6 +13,7 @@ import asyncpg
 import pytest
 from redis.asyncio import Redis
 
+from codehub import clock
 from codehub.bus.activity import Activity
 from codehub.bus.activity_keys import Keys
 from codehub.bus.activity_watch import ActivityWatch
@@ -93,7 +94,7 @@ class Town:
     async def sees(self) -> None:
         """The front door speaks, and as far as anybody knows it has never been silent."""
         assert await self.door.flush()
-        await ActivityWatch(self.redis, self.keys).look()
+        await ActivityWatch(self.redis, self.keys).look(clock.now())
         await self.redis.hincrbyfloat(self.keys.watch, "since", -AGES)
 
     async def used(self, workspace_id: UUID, kind: Kind = Kind.EDIT) -> None:
@@ -222,7 +223,7 @@ class TestNotIdle:
         await town.one_pass()
         assert await town.connection.fetchval("SELECT last_activity FROM workspaces") == "terminal_output"
         assert await town.wish(busy) == "RUNNING"
-        assert not (await ActivityWatch(town.redis, town.keys).look()).signs
+        assert not (await ActivityWatch(town.redis, town.keys).look(clock.now())).signs
 
 
 class TestBlind:
@@ -336,9 +337,9 @@ class TestSeveralRunners:
         await town.used(busy)
         with pytest.raises(asyncio.CancelledError):
             await town.one_pass(bring_in=_die)
-        assert (await ActivityWatch(town.redis, town.keys).look()).signs
+        assert (await ActivityWatch(town.redis, town.keys).look(clock.now())).signs
         await town.one_pass()
-        assert not (await ActivityWatch(town.redis, town.keys).look()).signs
+        assert not (await ActivityWatch(town.redis, town.keys).look(clock.now())).signs
         assert await town.wish(busy) == "RUNNING"
 
     async def test_one_that_was_paused_takes_away_nothing_that_its_successor_has_not_stored(self, town: Town) -> None:

@@ -103,7 +103,7 @@ _finish, _retry, _claim, _acted = (
     MemoryController.claim,
     MemoryController.acted,
 )
-_collect = orphans.collect
+_collect, _look = orphans.collect, MemoryRedis._look
 
 
 @defect(WorkspaceController, "_carry_out", "archive")
@@ -284,3 +284,10 @@ async def keeps_what_went_wrong_before(
         row = database.rows[workspace.id]
         database.write(replace(row, error_reason=workspace.error_reason, error_count=workspace.error_count))
         return database.rows[workspace.id]
+
+
+@defect(MemoryRedis, "_look", "leave", at="redis: look", together=(Fault.CLOCK,))
+def takes_a_clock_that_was_set_for_time_that_has_passed(
+    self: MemoryRedis, keys: Sequence[str], words: Sequence[str]
+) -> list[Any]:
+    return _look(self, keys, [*words[:3], "inf"])

@@ -48,7 +48,6 @@ def run_history(case: Case, trace: list[str] | None = None) -> Outcome:
     world.recovers = True
     if case.name == "street":
         world.open_street()
-        world.steps.kinds = tuple(each for each in KINDS if each is not Fault.CLOCK)  # by which an idle time runs
     return live(world, case, lambda world: _wishing(world, people))
 
 

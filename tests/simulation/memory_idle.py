@@ -1,7 +1,7 @@
 """The twin of what the TTL runner reads and writes, one by one by the decision that PostgreSQL makes for all."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from codehub.decide.idle import IdlePolicy, Sleep, Watch, idle
@@ -16,6 +16,9 @@ class MemoryIdle:
     def __init__(self, seat: MemorySeat, policy: IdlePolicy) -> None:
         self._seat = seat
         self._policy = policy
+
+    async def now(self) -> datetime:
+        return await self._seat.now()
 
     async def bring_in(self, signs: Sequence[Sign]) -> None:
         async with self._seat.transaction() as database:

@@ -83,14 +83,17 @@ class MemoryRedis:
 
     def _look(self, keys: Sequence[str], words: Sequence[str]) -> list[Any]:
         signs, kinds, doors = self.sets.get(keys[0], {}), self.hashes.get(keys[1], {}), self.sets.get(keys[2], {})
-        (server, forgotten_after), now = words, self.clock()
+        (server, forgotten_after, database_now, set_by), now = words, self.clock()
         for name in [each for each, spoke in doors.items() if spoke <= now - float(forgotten_after)]:
             del doors[name]
         watch = self.hashes.get(keys[4], {})
         if not doors:
             self.hashes.pop(keys[4], None)
-        elif watch.get("server") != server:
-            watch = self.hashes[keys[4]] = {"since": repr(now), "server": server}
+        else:
+            ahead = float(database_now) - now
+            if watch.get("server") != server or abs(ahead - float(watch.get("ahead", ahead))) > float(set_by):
+                watch = {"since": repr(now), "server": server}
+            self.hashes[keys[4]] = watch = {**watch, "ahead": repr(ahead)}
         since = watch.get("since", "").encode() or None
         told = [kinds[each].encode() if each in kinds else None for each in signs]
         return [repr(now).encode(), since, _with_scores(doors), _with_scores(signs), told]

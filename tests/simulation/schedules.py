@@ -15,8 +15,8 @@ MOST = 3
 """So many faults at once, and no more."""
 KINDS = (Fault.CRASH, Fault.FREEZE, Fault.CUT, Fault.ERROR, Fault.LIE, Fault.WISH)
 """What goes wrong together with others; by itself anything does."""
-BY_THE_CLOCK = frozenset({"collect", "collect_deleted", "leave"})
-"""A grace or an idle time runs by the database's clock there, and is over when that is set."""
+BY_THE_CLOCK = frozenset({"collect", "collect_deleted"})
+"""A grace runs by the database's clock there, and is over when that is set."""
 LONG = frozenset({"leave"})
 """Of these even the pairs are so many that they come by turns with all threes."""
 SEEDS = 10

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from redis.asyncio import Redis
@@ -17,19 +18,24 @@ not waited for at all, and one that died is spoken for by its successor of the s
 
 _KINDS: Mapping[str, Kind] = {kind.value: kind for kind in Kind}
 
-# A server that started anew may have come back with less than it had: it is watched from now on, not from before.
+# A server that started anew may have come back with less than it had: it is watched from now on, not from before. So it
+# is where the database's clock, by which idle times run, or this one was set since the last look.
 LOOK = """
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
 redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', now - ARGV[2])
 local doors = redis.call('ZRANGE', KEYS[3], 0, -1, 'WITHSCORES')
-local watch = redis.call('HMGET', KEYS[5], 'since', 'server')
+local watch = redis.call('HMGET', KEYS[5], 'since', 'server', 'ahead')
 local since = watch[1]
+local ahead = ARGV[3] - now
 if #doors == 0 then
     redis.call('DEL', KEYS[5])
-elseif not since or watch[2] ~= ARGV[1] then
+elseif not since or watch[2] ~= ARGV[1] or math.abs(ahead - (watch[3] or ahead)) > tonumber(ARGV[4]) then
     since = string.format('%.6f', now)
     redis.call('HSET', KEYS[5], 'since', since, 'server', ARGV[1])
+end
+if #doors > 0 then
+    redis.call('HSET', KEYS[5], 'ahead', string.format('%.6f', ahead))
 end
 local signs = redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
 local kinds = {}
@@ -64,12 +70,18 @@ class ActivityWatch:
         self._redis = redis
         self._keys = keys
 
-    async def look(self) -> Sight:
+    async def look(self, database_now: datetime) -> Sight:
         async with asyncio.timeout(LOOK_SECONDS):
             server = (await self._redis.info("server"))["run_id"]
             keys = (*self._keys.told, self._keys.watch)
             now, since, doors, signs, kinds = await self._redis.eval(
-                LOOK, len(keys), *keys, server, str(FORGET_DOOR_SECONDS)
+                LOOK,
+                len(keys),
+                *keys,
+                server,
+                str(FORGET_DOOR_SECONDS),
+                f"{database_now.timestamp():.6f}",
+                str(LOOK_SECONDS),  # no look takes longer: what differs by more was set
             )
         moment = float(now)
         return Sight(

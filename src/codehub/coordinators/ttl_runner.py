@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
@@ -32,7 +32,8 @@ SILENT_FRONT_DOOR = "a front door is silent"
 class Watch(Protocol):
     """Raises RedisError or OSError where it cannot look."""
 
-    async def look(self) -> Sight: ...
+    async def look(self, database_now: datetime) -> Sight:
+        """What was told, and since when nothing was missed: no longer than since a clock was last set."""
 
     async def forget(self, signs: Sequence[Sign]) -> None:
         """Of these, what is still the newest. Only after it was stored."""
@@ -77,7 +78,7 @@ class TtlRunner:
         """What was seen is stored before it is forgotten: who dies in between tells it again, which changes nothing.
         None: nobody can be seen."""
         try:
-            sight = await self.watch.look()
+            sight = await self.watch.look(await store.now())
             for start in range(0, len(sight.signs), BATCH):
                 await store.bring_in(sight.signs[start : start + BATCH])
             await self.watch.forget(sight.signs)

@@ -4,6 +4,7 @@ The conditions are those of `decide/idle.py`, for all rows at once; a test holds
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import Float, TextClause, Uuid, bindparam, text
@@ -129,6 +130,9 @@ class PostgresIdle:
     def __init__(self, seat: PostgresSeat, policy: IdlePolicy) -> None:
         self._seat = seat
         self._policy = policy
+
+    async def now(self) -> datetime:
+        return await self._seat.now()
 
     async def bring_in(self, signs: Sequence[Sign]) -> None:
         if not signs:

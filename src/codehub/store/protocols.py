@@ -253,6 +253,9 @@ class CollectorStore(Protocol):
 
 
 class IdleStore(Protocol):
+    async def now(self) -> datetime:
+        """The time by which idle times run."""
+
     async def bring_in(self, signs: Sequence[Sign]) -> None:
         """When these were last used, and by what; older than what is known changes nothing."""
 
