@@ -17,13 +17,11 @@ KINDS = (Fault.CRASH, Fault.FREEZE, Fault.CUT, Fault.ERROR, Fault.LIE, Fault.WIS
 """What goes wrong together with others; by itself anything does."""
 BY_THE_CLOCK = frozenset({"collect", "collect_deleted"})
 """A grace runs by the database's clock there, and is over when that is set."""
-LONG = frozenset({"leave"})
-"""Of these even the pairs are so many that they come by turns with all threes."""
 SEEDS = 10
 AFTERWARDS = 40
 """So many steps more an operation takes when something has gone wrong."""
 GOLDEN = 0.618034
-SELDOM = {"leave": 4}
+SELDOM = {"leave": 5}
 """What takes several times as long has its turn only every so many times."""
 
 Number = tuple[str, int, int]

@@ -17,12 +17,12 @@ from tests.simulation.cases import run
 from tests.simulation.faults import Case, parse
 from tests.simulation.operations import OPERATIONS, run_operation
 from tests.simulation.replay import replay
-from tests.simulation.schedules import LONG, by_turns, case_of, cases, steps_of
+from tests.simulation.schedules import SELDOM, by_turns, case_of, cases, steps_of
 
 DRAWN = 150
 HISTORIES = 15
 STREETS = 5
-EACH = 1 if LARGE else 7
+EACH = 7
 """Of all that can go wrong once, so manieth: neither the kinds of faults nor the steps come round with it."""
 
 ONCE_WRONG = {
@@ -54,7 +54,7 @@ def test_nothing_goes_wrong_by_itself(name: str) -> None:
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_any_fault_at_any_step(name: str) -> None:
-    each = 5 * EACH if name in LONG and not LARGE else EACH
+    each = 1 if LARGE else EACH * SELDOM.get(name, 1)
     assert troubles(islice(cases(name, 1), None, None, each)) == []
 
 
