@@ -10,13 +10,6 @@ from tests.soak.sampling import Sampled
 from tests.soak.series import BOUNDS, Samples, Verdict, second_half, verdicts
 
 WIDTH, ROW, LEFT = 720, 60, 220
-ABOUT = """- {workspaces:,} workspaces on the memory runtime, which are woken, put to sleep and archived, one
-  every few seconds. {streams:,} event streams heard {heard:,.1f} MB.
-- {containers:,} workspaces on Docker, some of which nobody visits: they were put to sleep or woken {wishes:,} times
-  ({unheard_wishes:,} without an answer). To the others {websockets:,} WebSockets through the front door, which were
-  answered {answers:,} times.
-- {left:,} of these connections were closed by those who made them, after 5 to 15 minutes, and made again; {lost:,}
-  were refused or cut off{why}."""
 SVG = 'xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" font-size="11"'
 RULE = """The first half is left to caches and pools to fill. A figure's rise is that of its line through the second
 half (Theil and Sen: the median of the slopes between any two samples, which spikes do not move), from its first sample
@@ -29,10 +22,6 @@ ABOUT = """- {workspaces:,} workspaces on the memory runtime, which are woken, p
   answered {answers:,} times.
 - {left:,} of these connections were closed by those who made them, after 5 to 15 minutes, and made again; {lost:,}
   were refused or cut off{why}."""
-SVG = 'xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" font-size="11"'
-RULE = """The first half is left to caches and pools to fill. A figure's rise is that of its line through the second
-half (Theil and Sen: the median of the slopes between any two samples, which spikes do not move), from its first sample
-to its last. It is flat where that is no more than a share of its median, or than a little where the figure is small:"""
 
 
 @dataclass
