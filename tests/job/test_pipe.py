@@ -305,6 +305,12 @@ def test_a_tar_that_fails_fails_the_restore(desk: Desk, home: Path, programs: Pa
     assert refusal(desk, Kind.RESTORE, fresh(desk.folder), JobFault) == "tar failed: odd"
 
 
+def test_a_tar_that_says_much_is_not_held_up_by_it(desk: Desk, home: Path, programs: Path) -> None:
+    totals = desk.do(Kind.ARCHIVE, home)
+    install(programs, "tar", f"{READING}head -c {3 * MIB} /dev/zero")
+    assert desk.do(Kind.VERIFY, home, proof=Proof.EXTRACT) == totals
+
+
 def test_a_difference_is_a_corrupt_archive_and_a_killed_tar_says_nothing(
     desk: Desk, home: Path, programs: Path
 ) -> None:
