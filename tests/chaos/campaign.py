@@ -24,8 +24,9 @@ from tests.faults.real_house import HEALTH_PATH
 from tests.front_door.house import House
 from tests.runtimes.docker.tool_image import PORT
 
-BOUND_SECONDS = OPERATION_SECONDS + 2 * 4 * BACKOFF_SECONDS + 60
-"""The longest operation, the longest backoff, and what a busy machine needs for services to be back."""
+BOUND_SECONDS = OPERATION_SECONDS + 2 * 4 * BACKOFF_SECONDS + 60 + 120
+"""The longest operation, the longest backoff, what a busy machine needs for services to be back, and what the collector
+needs to take what a restore that was given up has left: its grace, and a round that failed a minute before."""
 READ_SECONDS = 300
 LOOK_SECONDS = 0.5
 AT_ONCE = 3

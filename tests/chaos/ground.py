@@ -45,8 +45,8 @@ SETTINGS = QUICK | {
     "CODEHUB_REPLICAS": "2",
     "PROXY_PROCESSES": "2",
     "RECONCILER_RETRY_BACKOFF": str(BACKOFF_SECONDS),
-    "COORDINATOR_GC_INTERVAL": "20",
-    "ARCHIVE_GC_GRACE_SECONDS": "60",  # the volume of a restore that was given up is gone before all is looked at
+    "COORDINATOR_GC_INTERVAL": "10",
+    "ARCHIVE_GC_GRACE_SECONDS": "30",  # the volume of a restore that was given up is gone before all is looked at
     "TTL_STANDBY_SECONDS": "86400",  # nobody sleeps who was not asked to
     "LIMITS_MAX_RUNNING_PER_USER": "20",
     **{
