@@ -47,6 +47,7 @@ SETTINGS = QUICK | {
     "RECONCILER_RETRY_BACKOFF": str(BACKOFF_SECONDS),
     "COORDINATOR_GC_INTERVAL": "10",
     "ARCHIVE_GC_GRACE_SECONDS": "30",  # the volume of a restore that was given up is gone before all is looked at
+    "ARCHIVE_GC_MAX_SHARE": "1",  # who is there to be asked?
     "TTL_STANDBY_SECONDS": "86400",  # nobody sleeps who was not asked to
     "LIMITS_MAX_RUNNING_PER_USER": "20",
     **{
