@@ -1,6 +1,6 @@
 """Defects as somebody might make them, each put into the product for a while: the simulation has to find every one."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -105,7 +105,7 @@ _finish, _retry, _claim, _acted = (
     MemoryController.claim,
     MemoryController.acted,
 )
-_collect, _look = orphans.collect, MemoryRedis._look
+_collect, _look, _tell = orphans.collect, MemoryRedis._look, PageEvents._tell
 
 
 @defect(WorkspaceController, "_carry_out", "archive")
@@ -269,10 +269,16 @@ def wishes_sleep_without_a_second_look(
     return ids
 
 
-@defect(PageEvents, "_say", "leave", at="redis: publish", together=(Fault.ERROR,))
-async def notes_no_event_that_was_lost(self: PageEvents, saying: Any, **_: bool) -> None:  # noqa: ANN401, ARG001
+@defect(PageEvents, "_is_done", "leave", at="redis: publish", together=(Fault.ERROR,))
+async def notes_no_event_that_was_lost(_: PageEvents, telling: Awaitable[object]) -> bool:
     with suppress(RedisError):
-        await saying.execute()
+        await telling
+    return True
+
+
+@defect(PageEvents, "_tell", "leave", at="redis: publish", together=(Fault.FREEZE,))
+async def says_late_what_was_so(self: PageEvents, *said: tuple[str, bytes], **_: bool) -> None:
+    await _tell(self, *said, fenced=False)
 
 
 @defect(MemoryController, "finish", "create")

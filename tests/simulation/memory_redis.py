@@ -6,8 +6,9 @@ from typing import Any
 
 from codehub.bus.activity import TELL
 from codehub.bus.activity_watch import FORGET, LOOK
+from codehub.bus.page_events import SAY
 
-SCRIPTS = {TELL: "tell", LOOK: "look", FORGET: "forget"}
+SCRIPTS = {TELL: "tell", LOOK: "look", FORGET: "forget", SAY: "publish"}
 
 
 class MemoryRedis:
@@ -17,6 +18,7 @@ class MemoryRedis:
         self.clock = clock
         self.sets: dict[str, dict[str, float]] = {}
         self.hashes: dict[str, dict[str, str]] = {}
+        self.epochs: dict[str, int] = {}
         self.subscribers: list[Callable[[str, bytes], None]] = []
         self._starts = 1
 
@@ -24,29 +26,20 @@ class MemoryRedis:
         """With nothing of what it had."""
         self.sets.clear()
         self.hashes.clear()
+        self.epochs.clear()
         self._starts += 1
 
     async def info(self, _section: str) -> dict[str, str]:
         await asyncio.sleep(0)
         return {"run_id": str(self._starts)}
 
-    async def eval(self, script: str, number: int, *words: str | bytes) -> Any:  # noqa: ANN401 (as Redis answers)
-        texts = [each.decode() if isinstance(each, bytes) else each for each in words]
+    async def eval(self, script: str, number: int, *words: str | bytes | int) -> Any:  # noqa: ANN401 (as Redis answers)
+        texts = [each.decode() if isinstance(each, bytes) else str(each) for each in words]
         name = SCRIPTS[script]
         await self._about_to(name)
         answer = getattr(self, f"_{name}")(texts[:number], texts[number:])
         await self._has_done(name)
         return answer
-
-    def pipeline(self, *, transaction: bool) -> "MemoryPipeline":  # noqa: ARG002
-        return MemoryPipeline(self)
-
-    async def publish_all(self, said: Sequence[tuple[str, bytes]]) -> None:
-        await self._about_to("publish")
-        for channel, message in said:
-            for hear in self.subscribers:
-                hear(channel, message)
-        await self._has_done("publish")
 
     async def mget(self, keys: Sequence[str]) -> list[bytes | None]:
         """Nobody keeps a note about work under way."""
@@ -106,6 +99,15 @@ class MemoryRedis:
                 del signs[member]
                 kinds.pop(member, None)
 
+    def _publish(self, keys: Sequence[str], words: Sequence[str]) -> None:
+        epoch, fenced, said = int(words[0]), words[1], words[2:]
+        if fenced and self.epochs.get(keys[0], epoch) > epoch:
+            return
+        self.epochs[keys[0]] = epoch
+        for channel, message in zip(said[::2], said[1::2], strict=True):
+            for hear in self.subscribers:
+                hear(channel, message.encode())
+
     # What tests set by hand.
 
     async def zadd(self, key: str, scores: dict[str, float]) -> None:
@@ -127,18 +129,6 @@ class MemoryRedis:
         for key in keys:
             self.sets.pop(key, None)
             self.hashes.pop(key, None)
-
-
-class MemoryPipeline:
-    def __init__(self, redis: MemoryRedis) -> None:
-        self._redis = redis
-        self._said: list[tuple[str, bytes]] = []
-
-    def publish(self, channel: str, message: bytes) -> None:
-        self._said.append((channel, message))
-
-    async def execute(self) -> None:
-        await self._redis.publish_all(self._said)
 
 
 def _with_scores(members: dict[str, float]) -> list[bytes]:

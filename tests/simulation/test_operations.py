@@ -36,6 +36,7 @@ ONCE_WRONG = {
     "history@355": "the same, and a container stayed",
     "history@451:207death,230clock,538lie,726clock,732death": "the same, and a death was seen and never judged",
     "history@97:65error,87error,92death,104echo,120deaf,139lie": "a death that was none left a start to wait for",
+    "leave:210freeze": "pages believed what a deposed leader said late",
     "leave:66clock": "the database's clock was set forward, and somebody at work was put to sleep",
 }
 """What the simulation has found, by the case that found it."""

@@ -28,6 +28,7 @@ class EventListener:
         store = self.open_store(leadership.seat)
         heard: asyncio.Queue[Notice] = asyncio.Queue()
         await store.listen(heard.put_nowait)
+        self.pages.epoch = leadership.term.epoch
         await self._announce_gap()
         while True:
             notices = {await self._next(heard)}
