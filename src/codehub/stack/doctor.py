@@ -33,6 +33,10 @@ from codehub.telemetry.health import Check, Unfit, check_database, check_redis, 
 
 NEEDED_PYTHON = (3, 11)
 RENEW_DAYS = 14
+RUNTIME_REMEDIES = {
+    "docker": "Use an engine on a kernel with seccomp, or set RUNTIME=local.",
+    "local": "See docs/local-runtime.md for what it needs.",
+}
 
 
 @dataclass(frozen=True)
@@ -186,8 +190,8 @@ async def _runtime(settings: Settings, folder: DataFolder) -> Finding:
                 "runtime", ok=False, detail=f"No engine answers on {settings.runtime.docker_host}.", remedy=remedy
             )
         obstacles, findings = await chosen.obstacles(), await chosen.findings()
-        remedy = "See docs/local-runtime.md for what it needs."
-        return Finding("runtime", not obstacles, " ".join([f"{chosen.name}.", *obstacles, *findings]), remedy)
+        detail = " ".join([f"{chosen.name}.", *obstacles, *findings])
+        return Finding("runtime", not obstacles, detail, RUNTIME_REMEDIES[chosen.name])
     finally:
         for runtime in runtimes:
             await runtime.close()
