@@ -102,6 +102,28 @@ async def test_the_sheet_of_shortcuts_says_them_all(eyes: Eyes, eve: Person) -> 
     await expect(sheet).to_be_hidden()
 
 
+async def test_a_shortcut_counts_as_soon_as_the_palette_is_closed(eyes: Eyes, eve: Person) -> None:
+    page = await eyes.log_in(eve)
+    await seek(page, "")
+    await page.evaluate("""() => {
+        const [field, dialog] = [document.activeElement, document.querySelector("dialog")];
+        dialog.close();
+        field.dispatchEvent(new KeyboardEvent("keydown", { key: "?", bubbles: true, cancelable: true }));
+    }""")
+    await expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+
+
+async def test_what_is_opened_in_the_moment_in_which_another_closes_stays(eyes: Eyes, eve: Person) -> None:
+    page = await eyes.log_in(eve)
+    await page.keyboard.press("?")
+    keys = page.locator("dialog .keys")
+    await expect(keys).to_be_visible()
+    await page.evaluate("const dialog = document.querySelector('dialog'); dialog.close(); dialog.showModal()")
+    for _ in range(2):
+        await page.evaluate("new Promise(requestAnimationFrame)")
+    await expect(keys).to_be_visible()
+
+
 async def test_every_control_of_a_card_is_reached_by_tab_and_does_what_it_says(eyes: Eyes, eve: Person) -> None:
     garden = await eve.workspace("garden", running=False)
     await archived(eve, garden)

@@ -52,4 +52,5 @@ export function isIn(element) {
   return dialog.contains(element);
 }
 
-dialog?.addEventListener("close", () => dialog.replaceChildren());
+// It is told with a frame, when something else may be shown already.
+dialog?.addEventListener("close", () => dialog.open || dialog.replaceChildren());

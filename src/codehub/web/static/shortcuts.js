@@ -23,7 +23,7 @@ const keys = [...(table?.content.querySelectorAll("[data-does]") ?? [])].map((ea
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing || event.altKey || event.repeat) return;
   const isModified = event.ctrlKey || event.metaKey;
-  const isTyping = /** @type {HTMLElement} */ (event.target).closest(TYPED_IN) !== null;
+  const isTyping = isTypedIn(/** @type {HTMLElement} */ (event.target));
   if (!isModified && (isTyping || isOpen())) return;
   const pressed = `${isModified ? "Mod+" : ""}${letter(event)}`;
   const found = keys.find((each) => each.getNamedItem("data-pressed")?.value === pressed);
@@ -32,6 +32,14 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   deed();
 });
+
+/**
+ * A field of a dialogue that has just been closed keeps the focus until the next frame, and is typed in no more.
+ * @param {HTMLElement} target
+ */
+function isTypedIn(target) {
+  return target.closest(TYPED_IN) !== null && target.checkVisibility();
+}
 
 /**
  * The Latin letter of a key, also while the keyboard writes Korean.
