@@ -99,13 +99,15 @@ async def test_with_a_certificate_of_its_own_it_needs_nobody_in_front(with_certi
     writer.write(b"GET /login HTTP/1.1\r\nHost: codehub.test\r\n\r\n")
     assert b"200" not in await reader.read()  # nothing is told in clear
     writer.close()
+    await writer.wait_closed()
     trusting = with_certificate.tls
     assert trusting is not None
     trusting.set_alpn_protocols(["h2", "http/1.1"])
     _, secure = await asyncio.open_connection(*with_certificate.address, ssl=trusting, server_hostname="codehub.test")
     chosen: ssl.SSLObject = secure.get_extra_info("ssl_object")
     assert chosen.selected_alpn_protocol() == "http/1.1"
-    secure.close()
+    secure.transport.abort()
+    await secure.wait_closed()
 
 
 ECHO = """
