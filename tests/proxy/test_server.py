@@ -6,7 +6,7 @@ import socket
 import ssl
 import subprocess
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -225,3 +225,6 @@ async def test_with_a_certificate_it_speaks_tls(listener: socket.socket, backend
     running.server.end(signal.SIGINT)
     await ended(running)
     assert b"x" * 100_000 in backend.seen
+    for each in (tunnel, client):
+        with suppress(ConnectionError, ssl.SSLError):
+            await each.writer.wait_closed()
