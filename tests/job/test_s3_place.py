@@ -325,11 +325,12 @@ def test_whoever_goes_on_writing_after_a_refusal_is_told(store: SmallS3) -> None
 
 
 def test_more_parts_than_were_ordered_need_another_order(store: SmallS3) -> None:
-    put(store.place(parts=3), DATA)
     with pytest.raises(TryAgain) as refused:
         put(store.place(parts=2), DATA)
     said = "The archive has more than the 2 parts that were ordered; it needs another order."
     assert str(refused.value) == said
+    put(store.place(parts=3), DATA)
+    assert read(store.place()) == DATA
 
 
 def test_an_upload_that_is_over_needs_another_order(store: SmallS3) -> None:
