@@ -34,6 +34,12 @@ def free_port(unused_tcp_port: int) -> int:
     return unused_tcp_port
 
 
+def written_at(folder: Path) -> int:
+    """When something was last made or removed in it, and that is nothing."""
+    assert list(folder.iterdir()) == []
+    return folder.stat().st_mtime_ns
+
+
 async def test_a_database_that_can_be_used_says_what_it_is(empty_database_url: str) -> None:
     check = await health.check_database(empty_database_url, schema=False)
     assert (check.name, check.ok, check.lasting) == ("database", True, False)
@@ -147,15 +153,24 @@ async def test_a_redis_that_says_nothing_is_given_up_in_time(silent_port: int) -
     assert (check.ok, check.detail) == (False, "no answer within 0.2 s")
 
 
-async def test_an_archive_store_is_asked(tmp_path: Path) -> None:
-    check = await health.check_archive_store(open_store(tmp_path.as_uri()))
-    assert (check.name, check.ok) == ("archive store", True)
+async def test_an_archive_store_is_asked_and_written_to_once_a_minute(tmp_path: Path) -> None:
+    look = health.ArchiveStoreCheck(open_store(tmp_path.as_uri()))
+    check = await look()
+    assert (check.name, check.ok, check.detail) == ("archive store", True, "answers, and takes what is written")
+    before = written_at(tmp_path)
+    assert (await look()).ok
+    assert written_at(tmp_path) == before
 
 
 async def test_an_archive_store_that_is_away_is_told(tmp_path: Path) -> None:
-    check = await health.check_archive_store(open_store((tmp_path / "gone").as_uri()))
+    check = await health.ArchiveStoreCheck(open_store((tmp_path / "gone").as_uri()))()
     assert not check.ok
     assert str(tmp_path / "gone") in check.detail
+
+
+async def test_the_disk_of_a_database_that_is_away_is_not_known(free_port: int) -> None:
+    check = await health.check_database_disk(f"postgresql://127.0.0.1:{free_port}/codehub")
+    assert (check.ok, check.detail) == (True, "is not known while the database does not answer")
 
 
 async def test_what_a_driver_raises_unexpectedly_is_a_fault_too() -> None:

@@ -35,7 +35,7 @@ async def test_each_part_is_named_with_its_latency_and_what_it_is(client: httpx.
     assert answer.status_code == 200
     assert answer.json()["status"] == "ready"
     checks = answer.json()["checks"]
-    assert set(checks) == {"database", "redis", "archive store"}
+    assert set(checks) == {"database", "database disk", "redis", "archive store"}
     assert all(check["ok"] and check["latency_ms"] > 0 and check["detail"] for check in checks.values())
 
 
@@ -73,7 +73,7 @@ async def test_many_who_ask_at_once_cost_the_database_one_look(
 ) -> None:
     answers = await asyncio.gather(*(client.get("/readyz") for _ in range(50)))
     assert len({answer.content for answer in answers}) == 1
-    assert database_switch.taken <= 3  # one for the server, one for the schema, one that the application keeps
+    assert database_switch.taken <= 4  # for the server, for the schema, for the disk, and one that is kept
 
 
 async def test_health_can_be_asked_without_a_body(client: httpx.AsyncClient) -> None:

@@ -29,7 +29,7 @@ from codehub.stack.postgres import database_url
 from codehub.stack.public import listen
 from codehub.stack.running import Running, find_running
 from codehub.stack.seaweedfs import URL, store_access
-from codehub.telemetry.health import Check, Unfit, check_database, check_redis, examine
+from codehub.telemetry.health import Check, Unfit, check_database, check_database_disk, check_redis, examine
 
 NEEDED_PYTHON = (3, 11)
 RENEW_DAYS = 14
@@ -169,6 +169,7 @@ async def _services(settings: Settings, folder: DataFolder, running: Running | N
     if (url := _database_url(settings, folder, running)) is not None:
         check = await check_database(url, schema=running is not None)
         findings.append(_as_finding("schema" if running else "database", check))
+        findings.append(_as_finding("database disk", await check_database_disk(url)))
     if settings.redis.url:
         findings.append(_as_finding("redis", await check_redis(settings.redis.url)))
     if (store := _archive_store(settings, folder, running)) is not None:

@@ -22,7 +22,7 @@ from codehub.stack.assemble import Stack
 from codehub.stack.parts import External, Kept, PartStatus
 from codehub.stack.restarts import Restarts
 from codehub.stack.running import write_state
-from codehub.telemetry.health import check_archive_store, check_database, check_redis
+from codehub.telemetry.health import ArchiveStoreCheck, check_database, check_redis
 
 ADMINISTRATOR = "admin"
 TRIM_SECONDS = 30.0
@@ -123,7 +123,7 @@ class Supervisor:
             return Kept(self._stack.seaweedfs, self._changed, hurry=self._hurry, needed=False)
         if self._stack.makes_archive_folder:
             await ensure_bucket(self._stack.archive_url)
-        check = partial(check_archive_store, open_store(self._stack.archive_url, **self._stack.archive_access))
+        check = ArchiveStoreCheck(open_store(self._stack.archive_url, **self._stack.archive_access))
         called = f"The archive store {self._stack.archive_url}"
         return External("archives", check, self._changed, called=called, needed=False)
 

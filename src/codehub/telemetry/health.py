@@ -15,6 +15,7 @@ from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
+from codehub.archives.errors import StoreError
 from codehub.archives.object_store import ObjectStore
 from codehub.errors import CodehubError
 from codehub.settings.variables import hide_passwords
@@ -22,6 +23,13 @@ from codehub.settings.variables import hide_passwords
 POSTGRES_NEEDED = 15
 REDIS_NEEDED = (6, 2)
 DEADLINE_SECONDS = 3.0
+
+WRITE_EVERY_SECONDS = 60.0
+WRITE_SHARE = 0.8
+"""Of the time that a look may take."""
+WRITTEN_KEY = "health-check"
+WRITTEN_BYTES = 64 * 1024
+"""More than may be left in what a full disk has begun to fill."""
 
 _SERVER = """
     SELECT current_setting('server_version') AS version,
@@ -64,19 +72,47 @@ async def check_database(url: str, *, schema: bool = True, seconds: float = DEAD
     return await examine("database", use(), seconds)
 
 
+async def check_database_disk(url: str, *, seconds: float = DEADLINE_SECONDS) -> Check:
+    """See that the server has room to write: what is there can be read and changed for a while without."""
+    return await examine("database disk", _fill_a_file(url), seconds)
+
+
 async def check_redis(url: str, *, seconds: float = DEADLINE_SECONDS) -> Check:
     """Write a value, read it back, and see that the server is new enough."""
     return await examine("redis", _use_redis(url), seconds)
 
 
-async def check_archive_store(store: ObjectStore, *, seconds: float = DEADLINE_SECONDS) -> Check:
-    """See that the store answers and lets us in."""
+class ArchiveStoreCheck:
+    """See at every look that the store answers and lets us in, and once a minute, as that may cost money, that it takes
+    what is written: while it does not, at every look."""
 
-    async def use() -> str:
-        await store.ping()
-        return "answers"
+    def __init__(self, store: ObjectStore, *, seconds: float = DEADLINE_SECONDS) -> None:
+        self._store = store
+        self._seconds = seconds
+        self._write_at = 0.0
 
-    return await examine("archive store", use(), seconds)
+    async def __call__(self) -> Check:
+        return await examine("archive store", self._use(), self._seconds)
+
+    async def _use(self) -> str:
+        await self._store.ping()
+        if time.monotonic() >= self._write_at:
+            await self._write()
+            self._write_at = time.monotonic() + WRITE_EVERY_SECONDS
+        return "answers, and takes what is written"
+
+    async def _write(self) -> None:
+        """One object under one key, whoever writes it: at most one is ever left behind."""
+        try:
+            async with asyncio.timeout(WRITE_SHARE * self._seconds):
+                await self._store.put(WRITTEN_KEY, bytes(WRITTEN_BYTES))
+                await self._store.delete(WRITTEN_KEY)
+        except TimeoutError as error:
+            detail = f"answers, but took nothing that was written within {WRITE_SHARE * self._seconds:g} s"
+            raise Unfit(detail, "See whether its disk is full.") from error
+        except StoreError as error:
+            detail = f"answers, but takes nothing that is written: {error.what.rstrip('.')}"
+            raise Unfit(detail, error.remedy or "See whether its disk is full, and whether we may write.") from error
 
 
 async def examine(name: str, use: Coroutine[None, None, str], seconds: float = DEADLINE_SECONDS) -> Check:
@@ -124,6 +160,23 @@ async def _use_database(url: str) -> str:
     if row["read_only"]:
         raise Unfit("is read-only (a standby?)", "Point DATABASE_URL at the primary.")
     return f"PostgreSQL {row['version']}"
+
+
+async def _fill_a_file(url: str) -> str:
+    """What does not fit into memory goes into a file of the server's, for as long as the question lasts."""
+    try:
+        connection = await asyncpg.connect(url, server_settings={"application_name": "codehub health"})
+        try:
+            async with connection.transaction():
+                await connection.execute("SET LOCAL work_mem = '64kB'")
+                await connection.execute("SELECT count(*) FROM generate_series(1, 20000)")
+        finally:
+            await connection.close(timeout=1)
+    except asyncpg.DiskFullError as error:
+        raise Unfit(f"is full: {_sentence(error)}", "Make room on it; until then nothing new can be kept.") from error
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        return "is not known while the database does not answer"  # which is told by its own check
+    return "has room"
 
 
 async def _require_current_schema(url: str) -> None:

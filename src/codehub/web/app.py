@@ -16,7 +16,7 @@ from codehub.archives.object_store import ObjectStore
 from codehub.coordinators.role import CoordinatorRole
 from codehub.settings import Settings
 from codehub.settings.groups import CodehubConfig
-from codehub.telemetry.health import check_archive_store, check_database, check_redis
+from codehub.telemetry.health import ArchiveStoreCheck, check_database, check_database_disk, check_redis
 from codehub.telemetry.readings import CoordinatorReadings, DatabaseReadings
 from codehub.web import health, metrics, problems
 from codehub.web.api import routes as api
@@ -102,8 +102,9 @@ def create_app(
     readiness = health.Readiness(
         (
             partial(check_database, dependencies.database_url),
+            partial(check_database_disk, dependencies.database_url, seconds=PATIENCE_SECONDS),
             partial(check_redis, dependencies.redis_url, seconds=PATIENCE_SECONDS),
-            partial(check_archive_store, dependencies.archive_store, seconds=PATIENCE_SECONDS),
+            ArchiveStoreCheck(dependencies.archive_store, seconds=PATIENCE_SECONDS),
         ),
         process.siblings,
     )

@@ -8,7 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
-from codehub.store.away import FOREIGN, is_away
+from codehub.store.away import FOREIGN, is_away, is_full
 from codehub.web.headers import SECURITY_HEADERS
 
 RETRY_AFTER_SECONDS = 2
@@ -88,6 +88,17 @@ class ServiceAway(Refused):
         super().__init__(detail, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
 
 
+class DatabaseFull(Refused):
+    """Nothing was done, and nothing new can be kept before somebody has made room."""
+
+    status = 503
+    code = "database_full"
+
+    def __init__(self) -> None:
+        said = "The database has no room left on its disk; nothing was changed. Whoever runs codehub has to make room."
+        super().__init__(said, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
+
+
 def refusal(error: Exception) -> JSONResponse:
     """The document for what was refused, or for a database that is away. Any other error is a mistake of ours, and is
     raised again."""
@@ -98,6 +109,8 @@ def refusal(error: Exception) -> JSONResponse:
 def _refused(error: Exception) -> Refused:
     if isinstance(error, Refused):
         return error
+    if is_full(error):
+        return DatabaseFull()
     if not is_away(error):
         raise error
     return ServiceAway("The database does not answer at the moment; try again.")
