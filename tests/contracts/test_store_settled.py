@@ -4,8 +4,11 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID, uuid4
 
+import pytest
+
 from codehub import clock
-from codehub.model.conditions import Conditions
+from codehub.model.conditions import Condition, Conditions, Reason, Status
+from codehub.model.plans import Dismiss
 from codehub.model.states import Desired, ImageState, Phase
 from codehub.model.templates import Template
 from codehub.model.workspace import Workspace
@@ -65,6 +68,18 @@ async def test_a_judgement_of_an_older_observation_does_not_settle(
     await observer.write_conditions([Observed(row.id, Conditions(), NOW + timedelta(seconds=1))])
     await controller.judged([Judged(snapshot, Phase.STANDBY)])
     await expect_settled(backend, controller, row, settled=False)
+
+
+@pytest.mark.parametrize("surplus", [(), ("second",)])
+async def test_a_change_of_a_row_with_surplus_containers_does_not_settle_it(
+    backend: Backend, controller: ControllerStore, observer: ObserverStore, surplus: tuple[str, ...]
+) -> None:
+    row, asked = await standby(backend, controller), request()
+    seen = Condition(Status.TRUE, Reason.CONTAINER_RUNNING, "", NOW, "first", NOW, surplus=surplus)
+    await observer.write_conditions([Observed(row.id, Conditions(container=seen), NOW)])
+    await backend.place_request(row, asked)
+    await controller.dismiss(await backend.row(row.id), Dismiss(asked, ""))
+    await expect_settled(backend, controller, row, settled=not surplus)
 
 
 async def test_error_rests_until_its_reason_is_cleared(backend: Backend, controller: ControllerStore) -> None:

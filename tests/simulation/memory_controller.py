@@ -251,7 +251,7 @@ class MemoryController:
             if phase is not None and phase is not row.phase:
                 values |= {"phase": phase, "phase_changed_at": now}
                 story = [*story, *phase_event(row.phase, phase)]
-            database.write(changed(row, judged_at=workspace.observed_at, **values))
+            database.write(changed(row, judged_at=workspace.judged_by_a_change, **values))
             database.tell(row.id, story)
             if archive is not None:
                 database.record_archive(row, archive)

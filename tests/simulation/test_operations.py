@@ -32,6 +32,7 @@ ONCE_WRONG = {
     "empty_or_delete@731756:1cut,11wish,12crash": "the deletion waited for an upload that nobody looked at any more",
     "collect@778940:1crash,11crash,22freeze": "a restore that began late would have filled a home in use, but for the"
     " job's own look whether it is empty",
+    "collect:38lie,49lie": "two listings left a container out, and the second one that was started beside it stayed",
     "history@324": "the database's clock was set back, and no look counted until it had caught up",
     "history@355": "the same, and a container stayed",
     "history@451:207death,230clock,538lie,726clock,732death": "the same, and a death was seen and never judged",

@@ -87,6 +87,13 @@ class Workspace:
         """The one volume that a look at this workspace is about."""
         return self.home_volume or self.op_volume
 
+    @property
+    def judged_by_a_change(self) -> datetime | None:
+        """Up to which look the row counts as judged once a decision has changed it. Where surplus containers were seen,
+        it does not: they are seen to when it rests."""
+        container = self.conditions.container
+        return None if container is not None and container.surplus else self.observed_at
+
 
 def incarnation_name(workspace_id: UUID, op_id: UUID, attempt: int) -> str:
     """A name that no other life of a container or volume ever had, so that a late act cannot hit a newer one

@@ -34,7 +34,7 @@ async def compare_and_set(
     return await change(
         connection,
         workspace.id,
-        {"judged_at": workspace.observed_at, **values},
+        {"judged_at": workspace.judged_by_a_change, **values},
         story,
         workspaces.c.operation == workspace.operation,
         workspaces.c.op_id.is_not_distinct_from(workspace.op_id),
