@@ -14,7 +14,7 @@ from codehub.web.health import Report
 from codehub.web.pages.admin_health import Known, conditions
 from codehub.web.pages.languages import LANGUAGES
 
-CHECKS = tuple(Check(name, True, 1.5, "answers") for name in ("database", "redis", "archive store"))
+CHECKS = tuple(Check(name, True, 1.5, "answers") for name in ("database", "database disk", "redis", "archive store"))
 
 
 def office(**fields: object) -> dict[str, Any]:
