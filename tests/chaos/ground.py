@@ -199,7 +199,8 @@ async def ground(disks: Sequence[str] = (), **differing: str) -> AsyncIterator[G
 
 
 def _begun(service: Service, tasks: asyncio.TaskGroup, hurry: asyncio.Event) -> Kept:
-    kept = Kept(service, lambda _before, _after: None, hurry=hurry, needed=False)
+    told = {"is_stuck": service.is_stuck} if isinstance(service, SeaweedFS) else {}
+    kept = Kept(service, lambda _before, _after: None, hurry=hurry, needed=False, **told)
     tasks.create_task(kept.run())
     return kept
 

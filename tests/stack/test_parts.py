@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from codehub.errors import ServiceError
+from codehub.stack import parts
 from codehub.stack.account import Account, current_account
 from codehub.stack.parts import Kept, PartStatus, State
 from codehub.telemetry.health import Check
@@ -46,7 +47,8 @@ class Script:
         return {}
 
     async def check(self) -> Check:
-        return Check("script", (self.folder / "ready").exists(), 0.1, "")
+        ready = (self.folder / "ready").exists()
+        return Check("script", ready, 0.1, "" if ready else "it has no file")
 
 
 class Story:
@@ -97,3 +99,27 @@ async def test_one_that_will_not_stop_is_killed_after_its_time_or_in_a_hurry(tmp
             hurried.set()
         await part.stop()
     assert part.status.state is State.STOPPED
+
+
+async def test_one_that_is_stuck_is_started_anew_and_it_is_told_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "CHECK_SECONDS", 0.05)
+    story, asked = Story(), list[float]()
+
+    def is_stuck(silent_seconds: float) -> bool:
+        asked.append(silent_seconds)
+        return silent_seconds > 0.2
+
+    script = Script(tmp_path, "touch ready; exec sleep 600")
+    part = Kept(script, story.changed, hurry=asyncio.Event(), is_stuck=is_stuck)
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
+        tasks.create_task(part.run())
+        await part.started
+        script.prepare()  # its file is gone: it does not pass its checks any more
+        while part.status.restarts < 1 or part.status.state is not State.READY:
+            await asyncio.sleep(0.02)
+        await part.stop()
+    assert asked[0] < 0.2 < asked[-1]
+    (told,) = [each.detail for each in story.statuses if each.state is State.RESTARTING]
+    assert told == "script is stuck, and is started anew: it has no file."

@@ -1,19 +1,21 @@
 """A disk that is full is told, before and after somebody has made room on it."""
 
+import asyncio
 import uuid
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from urllib.parse import urlsplit
 
 import pytest
 
-from codehub.archives.open import ensure_bucket, open_store
+from codehub.archives.errors import StoreError
+from codehub.archives.object_store import ObjectStore
+from codehub.archives.open import open_store
 from codehub.stack import binaries
 from codehub.stack.account import Account
-from codehub.stack.seaweedfs import SeaweedFS, remembered_ports
+from codehub.stack.parts import Kept
+from codehub.stack.seaweedfs import PROBE_URL, SeaweedFS, remembered_ports
 from codehub.telemetry.health import ArchiveStoreCheck, check_database_disk
 from tests.chaos.disk import Disk, can_be_made, disk
-from tests.conftest import running
-from tests.coordinators.house import until
 from tests.folders import remove_seaweedfs_sockets, short_folder
 from tests.tablespaces import tablespace
 
@@ -53,31 +55,62 @@ async def test_that_of_a_folder_of_archives(small_disk: Disk) -> None:
 @pytest.fixture
 def server_on_disk(small_disk: Disk, account: Account) -> Iterator[SeaweedFS]:
     folder = small_disk.folder.parent
-    server = SeaweedFS(
+    ports = remembered_ports(folder / "ports.json")
+    yield SeaweedFS(
         folder=small_disk.folder / "data",
         sockets=folder / "sockets",
         programs=binaries.reachable(binaries.seaweedfs(), account, folder / "bin"),
         account=account,
         access_key=uuid.uuid4().hex,
         secret_key=uuid.uuid4().hex,
-        ports=remembered_ports(folder / "ports.json"),
+        ports=ports,
         log=folder / "log",
     )
-    with running(server, politely=False):
-        yield server
-    remove_seaweedfs_sockets(server.ports.values())
+    remove_seaweedfs_sockets(ports.values())
 
 
-async def test_that_of_an_object_store(small_disk: Disk, server_on_disk: SeaweedFS) -> None:
-    await ensure_bucket("s3://archives", **server_on_disk.access)
-    look = ArchiveStoreCheck(open_store("s3://archives", **server_on_disk.access))
+@pytest.fixture
+async def kept(server_on_disk: SeaweedFS) -> AsyncIterator[Kept]:
+    hurry = asyncio.Event()
+    part = Kept(server_on_disk, lambda _before, _after: None, hurry=hurry, is_stuck=server_on_disk.is_stuck)
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(part.run())
+        await part.started
+        yield part
+        hurry.set()
+        await part.stop()
 
-    async def is_well() -> bool | None:
-        return (await look()).ok or None
 
+async def test_that_of_an_object_store_which_is_started_anew_when_there_is_room(
+    small_disk: Disk, server_on_disk: SeaweedFS, kept: Kept
+) -> None:
+    """Left alone, it would never again take a name in any folder in which it had no room for one."""
+    store, folders = open_store(PROBE_URL, **server_on_disk.access), tuple(server_on_disk.probed)
+    look = ArchiveStoreCheck(store)
     async with small_disk.full():
         check = await look()
         assert not check.ok
         assert check.detail.startswith("answers, but ")
         assert "disk is full" in check.remedy
-    assert await until(is_well, 60)
+        for folder in folders:
+            with pytest.raises(StoreError):
+                await fill(store, folder)
+    async with asyncio.timeout(120):
+        while not await takes_all(store, folders) or not (await look()).ok:
+            await asyncio.sleep(0.5)
+    assert kept.status.restarts == 1
+
+
+async def fill(store: ObjectStore, folder: str) -> None:
+    """What is empty takes only the room of its name, which goes behind those before it."""
+    for number in range(1000):
+        await store.put(f"{folder}/{number}", b"")
+
+
+async def takes_all(store: ObjectStore, folders: Sequence[str]) -> bool:
+    try:
+        for folder in folders:
+            await store.put(f"{folder}/page", b"")
+    except StoreError:
+        return False
+    return True

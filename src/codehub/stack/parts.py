@@ -110,11 +110,21 @@ class External(Part):
 
 
 class Kept(Part):
-    """A service that is started, started again whenever it dies, and stopped when asked."""
+    """A service that is started, started again whenever it dies, and stopped when asked. Of one that has not passed its
+    checks for so many seconds `is_stuck` is asked: if it is, it is ended, and started again."""
 
-    def __init__(self, service: Service, changed: Changed, *, hurry: asyncio.Event, needed: bool = True) -> None:
+    def __init__(
+        self,
+        service: Service,
+        changed: Changed,
+        *,
+        hurry: asyncio.Event,
+        needed: bool = True,
+        is_stuck: Callable[[float], bool] = lambda _seconds: False,
+    ) -> None:
         super().__init__(service.name, changed)
         self._service = service
+        self._is_stuck = is_stuck
         self._needed = needed
         self._hurry = hurry
         self._drain: tuple[signal.Signals, float] | None = None
@@ -172,11 +182,13 @@ class Kept(Part):
             return ServiceError(f"{self._service.name} could not be started: {error}.")
         self._become(State.STARTING, pid=process.pid)
         async with asyncio.TaskGroup() as helpers:
-            watching = helpers.create_task(self._watch(began))
+            watching = helpers.create_task(self._watch(process, began))
             ending = helpers.create_task(self._end_when_asked(process))
             code = await ended(process)
             watching.cancel()
             ending.cancel()
+        if not watching.cancelled() and (stuck := watching.result()) is not None:
+            return stuck
         if code < 0:
             return ServiceError(f"{self._service.name} was killed by {signal.Signals(-code).name}.")
         words = await asyncio.to_thread(last_words, self._service.log, log_begins)
@@ -187,18 +199,22 @@ class Kept(Part):
         with mapped_faults(self._service.folder):
             self._service.prepare()
 
-    async def _watch(self, began: float) -> None:
-        """Often until it is ready, and once more at once: the first answer may have waited for the start to end."""
+    async def _watch(self, process: subprocess.Popen[bytes], began: float) -> CodehubError | None:
+        """Often until it is ready, and once more at once: the first answer may have waited for the start to end. If it
+        is stuck, end it and tell why."""
         poll = POLL_SECONDS
         while True:
             was_starting = self.status.state is State.STARTING
             check = await self._service.check()
             if self._stop.is_set():
-                return
+                return None
             if check.ok:
                 self._become_ready(check, began)
             elif not was_starting:
                 self._become(State.SILENT, detail=check.detail, latency_ms=None)
+                if self._is_stuck(_seconds_since(self.status.since)):
+                    process.send_signal(self._service.death_signal)
+                    return ServiceError(f"{self._service.name} is stuck, and is started anew: {check.detail}.")
             elif check.lasting and self._needed and not self.started.done():
                 fault = ServiceError(f"{self._service.name} {check.detail}.", f"Its log is {self._service.log}")
                 self.started.set_exception(fault)

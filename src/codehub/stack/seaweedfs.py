@@ -1,12 +1,16 @@
 """SeaweedFS as codehub runs it with `--s3`: master, volume, filer and S3 gateway in one process on loopback."""
 
+import hashlib
 import json
 import random
 import secrets
+import shutil
 import signal
 import socket
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 from codehub.archives.open import ensure_bucket, open_store
@@ -28,6 +32,12 @@ PORTS = (
     "s3.port.grpc",
     "metricsPort",
 )
+NAME_STORES = 8
+"""The names in a folder are in one of them, which one follows from its path. One that once found no room on the disk
+takes nothing more before it is opened anew, also when there is room again."""
+STUCK_SECONDS = 15.0
+NEEDED_ROOM = 0.01
+"""The share of the disk below which SeaweedFS itself takes nothing more."""
 _PORT_RANGE = range(20000, 32000)  # below the ports that Linux gives to outgoing connections
 
 
@@ -41,6 +51,8 @@ class SeaweedFS:
     secret_key: str = field(repr=False)
     ports: Mapping[str, int]
     log: Path
+    probed: deque[str] = field(default_factory=lambda: deque(_one_folder_for_each()), repr=False, compare=False)
+    """Where the next checks write."""
 
     name = "seaweedfs"
     stop_signal = signal.SIGTERM
@@ -103,13 +115,31 @@ class SeaweedFS:
         }
 
     async def check(self) -> Check:
-        """Write an object: the gateway listens long before the volume server takes writes."""
+        """Write an object: the gateway listens long before the volume server takes writes. Each time in another store
+        of names, but in the same one until that has worked."""
         return await examine("archive store", self._use())
 
     async def _use(self) -> str:
         await ensure_bucket(PROBE_URL, **self.access)
-        await open_store(PROBE_URL, **self.access).put("ready", b"ready")
+        await open_store(PROBE_URL, **self.access).put(f"{self.probed[0]}/ready", b"ready")
+        self.probed.rotate(-1)
         return "SeaweedFS"
+
+    def is_stuck(self, silent_seconds: float) -> bool:
+        """Whether only a new start helps. While the disk is full none would, and what is there can be read."""
+        disk = shutil.disk_usage(self.folder)
+        return silent_seconds > STUCK_SECONDS and disk.free > NEEDED_ROOM * disk.total
+
+
+def _one_folder_for_each() -> Sequence[str]:
+    """One folder for each store of names."""
+    folders: dict[int, str] = {}
+    for number in count():
+        path = f"/buckets/{PROBE_URL.removeprefix('s3://')}/{number}"
+        folders.setdefault(hashlib.md5(path.encode(), usedforsecurity=False).digest()[-1] % NAME_STORES, str(number))
+        if len(folders) == NAME_STORES:
+            break
+    return tuple(folders.values())
 
 
 def store_access(ports: Mapping[str, int], access_key: str, secret_key: str) -> dict[str, str]:

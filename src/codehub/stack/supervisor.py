@@ -120,7 +120,8 @@ class Supervisor:
 
     async def _archives(self) -> Kept | External:
         if self._stack.seaweedfs is not None:
-            return Kept(self._stack.seaweedfs, self._changed, hurry=self._hurry, needed=False)
+            store = self._stack.seaweedfs
+            return Kept(store, self._changed, hurry=self._hurry, needed=False, is_stuck=store.is_stuck)
         if self._stack.makes_archive_folder:
             await ensure_bucket(self._stack.archive_url)
         check = ArchiveStoreCheck(open_store(self._stack.archive_url, **self._stack.archive_access))
