@@ -38,7 +38,7 @@ from codehub.job.order import Proof
 from codehub.model.states import Desired, Phase
 from codehub.model.workspace import Request, RequestKind, Workspace
 from codehub.runtimes.memory import MemoryRuntime
-from codehub.runtimes.memory_engine import MemoryEngine
+from codehub.runtimes.memory_engine import Call, MemoryEngine
 from codehub.runtimes.protocols import Runtime
 from codehub.settings.groups import ArchiveConfig, CoordinatorConfig, ReconcilerConfig, RetentionConfig
 from codehub.store.engine import single
@@ -208,6 +208,14 @@ class House:
             return await until(reached, seconds)
         except TimeoutError:
             raise AssertionError(f"not {phase}: {await self.row(workspace_id)}") from None
+
+    async def until_met(self, call: Call) -> None:
+        """Until somebody has met a fault that was laid for this call, and was to be met so often."""
+
+        async def met() -> bool | None:
+            return any(fault.times == 0 for fault in self.engine.faults[call]) or None
+
+        await until(met, 60)
 
 
 async def until(look: Callable[[], Awaitable[T | None]], seconds: float) -> T:

@@ -47,7 +47,7 @@ async def test_an_act_whose_leader_has_long_been_gone_is_begun_anew(house: House
     await house.until_phase(workspace_id, Phase.STANDBY)
     house.engine.lay(Call.START, Fault(wait_seconds=math.inf, times=1))
     await house.wish(workspace_id, Desired.RUNNING)
-    await until_step(house, workspace_id, Step.START)
+    await house.until_met(Call.START)
     await replica.stop()
     async with house.pool.begin() as connection:
         await connection.execute(text("UPDATE workspaces SET op_clock_at = op_clock_at - interval '1 hour'"))

@@ -93,11 +93,7 @@ async def test_a_wish_to_stop_does_not_wait_for_a_removal_that_hangs(house: Hous
     first = await serving(house, workspace_id)
     house.engine.lay(Call.STOP, Fault(wait_seconds=float("inf"), times=1))
     await late_start(house, first)
-
-    async def hangs() -> bool | None:
-        return any(fault.times == 0 for fault in house.engine.faults[Call.STOP]) or None
-
-    await until(hangs, 60)
+    await house.until_met(Call.STOP)
     await house.wish(workspace_id, Desired.STANDBY)
     await house.until_phase(workspace_id, Phase.STANDBY)
     assert not house.engine.containers

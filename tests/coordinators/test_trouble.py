@@ -5,7 +5,7 @@ import math
 from uuid import UUID
 
 from codehub.model.conditions import Status
-from codehub.model.states import Desired, ErrorReason, Operation, Phase, Step
+from codehub.model.states import Desired, ErrorReason, Operation, Phase
 from codehub.model.workspace import RequestKind, Workspace
 from codehub.runtimes.errors import RuntimeFault
 from codehub.runtimes.memory_engine import Behaviour, Call, Fault
@@ -142,7 +142,7 @@ async def test_an_act_that_never_returns_delays_nobody_else(house: House) -> Non
     await house.until_phase(stuck, Phase.STANDBY)
     house.engine.lay(Call.START, Fault(wait_seconds=math.inf, times=1))
     await house.wish(stuck, Desired.RUNNING)
-    await until(lambda: _under_way(house, stuck, Step.START), 60)
+    await house.until_met(Call.START)
     await house.until_phase(await house.create(), Phase.RUNNING)
     assert (await house.row(stuck)).operation is Operation.STARTING
     assert (await house.until_phase(stuck, Phase.ERROR)).error_reason is ErrorReason.TIMEOUT
@@ -208,11 +208,6 @@ async def _has_left(house: House, workspace_id: UUID, phase: Phase) -> Workspace
 
 async def _some(found: object) -> object | None:
     return found or None
-
-
-async def _under_way(house: House, workspace_id: UUID, step: Step) -> Workspace | None:
-    row = await house.row(workspace_id)
-    return row if row.operation is not Operation.NONE and row.op_step is step else None
 
 
 async def test_many_homes_that_are_deleted_at_once_are_no_alarm(house: House) -> None:
