@@ -122,7 +122,7 @@ class Api:
 
     async def restore(self, workspace_id: UUID, archive: str, wish: str) -> bool:
         """Whether it rests as it is wished to, with these files. What was acknowledged and does not come about is a
-        breach."""
+        breach, unless it came to ERROR, which says why: it would have to be asked for again."""
         try:
             await self.ask("POST", f"/workspaces/{workspace_id}/restore", {"archive_id": archive})
         except Refusal:  # it is in ERROR by now
@@ -130,7 +130,10 @@ class Api:
         deadline = time.monotonic() + RESTORE_SECONDS
         while time.monotonic() < deadline:
             stands_on = [each["id"] for each in await self.archives(workspace_id) if each["current"]]
-            if await self.phase(workspace_id) == wish and stands_on == [archive]:
+            phase = await self.phase(workspace_id)
+            if phase == "ERROR":
+                return False
+            if phase == wish and stands_on == [archive]:
                 return True
             await asyncio.sleep(AGAIN_SECONDS)
         self.history.tell(Breached(time.time(), f"archive {archive} of {workspace_id} was never restored"))
