@@ -36,7 +36,7 @@ def services(database_url: str, redis_url: str, archives: str) -> dict[str, str]
 
 
 async def ended(process: asyncio.subprocess.Process) -> int:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         return await process.wait()
 
 
@@ -153,7 +153,7 @@ async def test_without_roles_a_child_answers_and_is_replaced_when_it_dies_or_whe
 
 
 async def pid_of_child(codehub: Command, other_than: int | None = None) -> int:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             state = json.loads((await codehub("status", "--json")).stdout)
             pids = [part["pid"] for part in state["parts"] if part["state"] == "ready"]

@@ -85,7 +85,7 @@ class RuntimeKit:
         return await self.answering(runtime, instance_id)
 
     async def answering(self, runtime: Runtime, instance_id: str) -> Instance:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while True:
                 instance = await self.listed(runtime, instance_id)
                 if await runtime.instances.probe(instance):
@@ -93,7 +93,7 @@ class RuntimeKit:
                 await asyncio.sleep(0.02)
 
     async def ended(self, runtime: Runtime, instance_id: str) -> Instance:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while (instance := await self.listed(runtime, instance_id)).state is not InstanceState.EXITED:
                 await asyncio.sleep(0.02)
         return instance

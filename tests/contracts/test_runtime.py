@@ -231,7 +231,7 @@ async def test_what_it_prints_can_be_followed_until_it_ends(kit: RuntimeKit, run
         async for piece in runtime.instances.logs(instance.id, 10, follow=True):
             printed += piece
 
-    async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
         following = tasks.create_task(follow())
         while b"listening" not in printed:
             await asyncio.sleep(0.02)
@@ -257,7 +257,7 @@ async def test_what_happens_is_announced(kit: RuntimeKit, runtime: Runtime) -> N
         await asyncio.sleep(0)  # its first step: from here on nothing is missed
         await kit.running(stranger)
         instance = await kit.running(runtime)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             assert await next_event == instance.workspace_id
             await kit.kill(instance)
             assert await anext(events) == instance.workspace_id
@@ -270,7 +270,7 @@ async def test_the_removal_of_a_home_is_announced(kit: RuntimeKit, runtime: Runt
         next_event = asyncio.ensure_future(anext(events))
         await asyncio.sleep(0)
         await runtime.volumes.delete(home.name)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             assert await next_event == home.workspace_id
 
 

@@ -104,7 +104,7 @@ class DockerHouse(RealHouse):
         container = self.docker.containers.container((await self.instance(workspace_id)).id)
         execution = await container.exec(["sh", "-c", command])
         said = b""
-        async with asyncio.timeout(20), execution.start(detach=False) as stream:
+        async with asyncio.timeout(60), execution.start(detach=False) as stream:
             while (message := await stream.read_out()) is not None:
                 said += message.data
         return said.decode().strip()

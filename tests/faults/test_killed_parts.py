@@ -33,7 +33,7 @@ def test_a_killed_part_comes_back_with_everything(codehub: Installation, part: s
         witness.write()
         supervisor = codehub.pid
         codehub.kill(part)
-        until(lambda: is_ready(codehub), seconds=20)
+        until(lambda: is_ready(codehub), seconds=60)
         witness.check()
         assert codehub.pid == supervisor
     assert codehub.part(part)["restarts"] == 2

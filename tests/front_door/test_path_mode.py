@@ -68,7 +68,7 @@ async def test_an_ide_that_knows_its_path_is_asked_with_it(codehub: House, brows
     await codehub.fetchval(knows, False)
     try:
         seen = ""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while seen != f"/w/{garden.hex}/lab":
                 seen = (await browser.fetch(f"{browser.origin(garden)}/lab")).json()["path"]
     finally:

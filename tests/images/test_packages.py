@@ -48,6 +48,6 @@ async def test_an_installation_that_fails_says_why() -> None:
 
 
 async def _appears(file: Path) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not await asyncio.to_thread(file.exists):
             await asyncio.sleep(0.02)

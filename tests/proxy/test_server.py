@@ -83,7 +83,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def ended(running: Running) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await running.task
 
 

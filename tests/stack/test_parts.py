@@ -92,7 +92,7 @@ async def test_one_that_will_not_stop_is_killed_after_its_time_or_in_a_hurry(tmp
     deaf = Script(tmp_path, "trap '' TERM; touch ready; while :; do sleep 1; done", stop_seconds=60 if hurry else 0.2)
     hurried = asyncio.Event()
     part = Kept(deaf, Story().changed, hurry=hurried)
-    async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
         tasks.create_task(part.run())
         await part.started
         if hurry:

@@ -168,7 +168,7 @@ async def test_closing_does_not_wait_for_a_statement_under_way(take: Take, opera
     seat = await take()
     sleeping = asyncio.create_task(sleep_in_database(seat))
     await asyncio.sleep(0.1)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await seat.close()
     with pytest.raises(SeatLost):
         await sleeping

@@ -40,12 +40,12 @@ class Connection:
         return status, headers
 
     async def until(self, end: bytes) -> bytes:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return await self._reader.readuntil(end)
 
     async def rest(self) -> bytes:
         """All that still comes until the other side closes."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return await self._reader.read()
 
     def close(self) -> None:
@@ -64,12 +64,12 @@ class Serving:
         self.server._captured_signals.clear()  # it would send them to the process of the tests
 
     async def until_ready(self) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not self.own.exists():
                 await asyncio.sleep(0.01)
 
     async def until_drains(self) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await self.server._drain.begun()
 
     @asynccontextmanager

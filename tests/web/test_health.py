@@ -12,7 +12,7 @@ from tests.web.switch import Switch
 
 async def until_ready_is(client: httpx.AsyncClient, status: str) -> httpx.Response:
     """Ask until the answer has this status; older answers are repeated for a second."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while True:
             answer = await client.get("/readyz")
             if answer.json()["status"] == status:

@@ -47,7 +47,7 @@ class House:
         await self.runtime.volumes.create(home)
         instance_id = await self.runtime.instances.start(self.spec(home))
         (instance,) = [each for each in await self.runtime.instances.list() if each.id == instance_id]
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not await self.runtime.instances.probe(instance):
                 await asyncio.sleep(0.02)
         return instance
@@ -60,7 +60,7 @@ class House:
         container = self.runtime._api.client.containers.container(instance.id)
         execution = await container.exec(["sh", "-c", command])
         said = b""
-        async with asyncio.timeout(20), execution.start(detach=False) as stream:
+        async with asyncio.timeout(60), execution.start(detach=False) as stream:
             while (message := await stream.read_out()) is not None:
                 said += message.data
         return (await execution.inspect())["ExitCode"], said.decode()

@@ -87,7 +87,7 @@ async def _namespace(server: str) -> AsyncIterator[tuple[str, str]]:
     )
     try:
         assert process.stdout is not None
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             assert await process.stdout.readline() == b"listening\n"
         yield name, f"{part}.2"
     finally:

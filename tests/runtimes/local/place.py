@@ -75,7 +75,7 @@ class Place:
         return await self.until(name, has)
 
     async def until(self, name: str, condition: Callable[[Instance], Awaitable[bool]]) -> Instance:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not await condition(instance := await self.listed(name)):
                 await asyncio.sleep(0.02)
         return instance

@@ -185,7 +185,7 @@ async def test_starts_and_stops_side_by_side_leave_no_process_that_is_not_listed
     for _ in range(8):
         calls = [runtime.instances.start(spec), runtime.instances.stop(spec.name, 0), here.open().instances.start(spec)]
         await asyncio.gather(*calls, return_exceptions=True)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while await runtime.instances.list():
             with suppress(RuntimeFault):
                 await runtime.instances.stop(spec.name, 0)

@@ -287,7 +287,7 @@ async def test_channels_are_heard_only_while_somebody_reads_them(
     redis = connect(redis_url)
 
     async def until_heard_by(number: int) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while (await redis.pubsub_numsub(f"{prefix}:{ann.id}"))[0][1] != number:
                 await asyncio.sleep(0.01)
 

@@ -76,7 +76,7 @@ async def test_what_it_prints_is_followed_until_it_ends(ada: Owner, garden: dict
     done, _ = await asyncio.wait([following], timeout=0.5)
     assert not done
     await engine.kill(instance)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         answer = await following
     assert (answer.status_code, "listening" in answer.text) == (200, True)
 
