@@ -165,8 +165,9 @@ async def test_the_audit_log_shows_what_was_just_done_by_whom(eyes: Eyes, boss: 
 async def test_the_overview_tells_how_each_part_does_and_leads_to_more(eyes: Eyes, boss: Person, eve: Person) -> None:
     await eve.workspace("garden", running=False)
     page = await at(eyes, boss)
-    for part in ("Database", "Redis", "Where workspaces run"):
-        await expect(row(page, part).locator(".badge")).to_have_text("ok")
+    for part in ("Database", "Disk of the database", "Redis", "Where workspaces run"):
+        one = page.locator(".rows > li", has=page.get_by_text(part, exact=True))
+        await expect(one.locator(".badge")).to_have_text("ok")
     await page.get_by_role("link", name="Stopped").click()
     await expect(page.get_by_label("State")).to_have_value("STANDBY")
     await page.get_by_label("Owner").fill(eve.user.login)
