@@ -127,8 +127,13 @@ class SeaweedFS:
 
     def is_stuck(self, silent_seconds: float) -> bool:
         """Whether only a new start helps. While the disk is full none would, and what is there can be read."""
-        disk = shutil.disk_usage(self.folder)
-        return silent_seconds > STUCK_SECONDS and disk.free > NEEDED_ROOM * disk.total
+        if silent_seconds <= STUCK_SECONDS:
+            return False
+        try:
+            disk = shutil.disk_usage(self.folder)
+        except OSError:  # a disk that fails or is gone: no start would help
+            return False
+        return disk.free > NEEDED_ROOM * disk.total
 
 
 def _one_folder_for_each() -> Sequence[str]:
