@@ -67,6 +67,12 @@ def test_what_a_step_needs_is_what_it_works_with() -> None:
         Step.UPLOAD,
         Step.UPLOADED,
     }
+    assert {step for step in Step if Service.ARCHIVE_ROOM in NEEDS[step]} == {
+        Step.ARCHIVE,
+        Step.VERIFIED,
+        Step.RELEASE,
+        Step.UPLOAD,
+    }
     assert {step for step in Step if Service.REGISTRY in NEEDS[step]} == {Step.PULL, Step.START}
     assert {step for step in Step if Service.RUNTIME not in NEEDS[step]} == {Step.UPLOAD, Step.UPLOADED}
 

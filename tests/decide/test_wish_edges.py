@@ -109,6 +109,17 @@ def test_while_its_registry_is_away_a_start_follows_a_changed_wish(
 
 
 @pytest.mark.parametrize(("operation", "step", "wish"), ACTS)
+def test_while_the_store_has_no_room_what_is_to_go_there_follows_a_changed_wish(
+    operation: Operation, step: Step, wish: Desired
+) -> None:
+    planned = plan(doing(operation, step, wish), circumstances(away=Service.ARCHIVE_ROOM))
+    writes = step in (Step.ARCHIVE, Step.VERIFIED, Step.RELEASE, Step.UPLOAD)
+    released = writes and (wish is Desired.DELETED or (wish is not Desired.ARCHIVED and step not in LET_GO))
+    expected = released or is_interrupted(operation, step, wish)
+    assert isinstance(planned, Withdraw) is expected
+
+
+@pytest.mark.parametrize(("operation", "step", "wish"), ACTS)
 def test_a_container_that_appears_interrupts_what_takes_the_volume_away(
     operation: Operation, step: Step, wish: Desired
 ) -> None:

@@ -1,4 +1,5 @@
-"""Find out what a store really does. Some accept a condition and ignore it; a marker must not rest on their word."""
+"""Find out what a store really does. Some accept a condition and ignore it; a marker must not rest on their word. Some
+answer, and take nothing."""
 
 import secrets
 from collections.abc import Awaitable
@@ -6,6 +7,10 @@ from dataclasses import dataclass, fields
 
 from codehub.archives.errors import AlreadyExists, StoreError
 from codehub.archives.object_store import ObjectStore, read_all
+
+TRIED_KEY = "health-check"
+TRIED_BYTES = 64 * 1024
+"""More than may be left in what a full disk has begun to fill."""
 
 _SAID = {
     "reads_back": "an object reads back as it was written",
@@ -50,6 +55,13 @@ async def probe(store: ObjectStore) -> Capabilities:
         )
     finally:
         await store.delete(key)
+
+
+async def require_room(store: ObjectStore) -> None:
+    """Raises the StoreError of a store that takes nothing. One object under one key, whoever tries: at most one is ever
+    left behind."""
+    await store.put(TRIED_KEY, bytes(TRIED_BYTES))
+    await store.delete(TRIED_KEY)
 
 
 async def _kept(store: ObjectStore, promise: Awaitable[bool]) -> bool:

@@ -9,14 +9,16 @@ nothing until an administrator confirms. Why that suffices:
   was found known. So a crash at any point, or two replicas at once, leave a known mark, and an unknown one means that
   the database was set back, or that a copy of it works on the same store.
 - A frozen leader that wakes up may put an older mark back. That is a known one too, and the next look puts the newest.
-- A mark covers every fact committed before it. Those since then are covered within a minute; and before a home is let
-  go of, its archive is: whatever exists only in the store, a database that is set back does not know the mark of."""
+- A mark covers every fact committed before it. Those since then are covered within a minute, or as soon as the store
+  takes anything again; and before a home is let go of, its archive is covered: whatever exists only in the store, a
+  database that is set back does not know the mark of."""
 
 import asyncio
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import structlog
 from sqlalchemy.exc import DBAPIError
 
 from codehub.archives.counter import leave_mark, read_mark
@@ -25,6 +27,8 @@ from codehub.archives.object_store import ObjectStore
 from codehub.model.mark import Mark
 from codehub.runtimes.errors import RuntimeFault
 from codehub.store.protocols import Marks
+
+log = structlog.get_logger()
 
 DATABASE_IS_OLD = (
     "the archive store was told of a later state than this database knows (counter {stored} there, {here} here): it was"
@@ -51,7 +55,8 @@ class BackupWatch:
 
     async def look(self, check: Callable[[], None]) -> Mark:
         """Compare with the store, and tell it how far the database has come. `check` is the caller's leadership, looked
-        at before anything is written. Raises `HomesStay` where that cannot be done now."""
+        at before anything is written. Raises `HomesStay` where nothing can be compared now. A store that takes nothing
+        can be compared with: it stays behind."""
         async with self._turn:
             try:
                 stored = await read_mark(self.store, self.installation)
@@ -72,8 +77,8 @@ class BackupWatch:
             raise HomesStay(f"whether the database is the newest cannot be told now: {error}") from error
         if not is_known:
             raise DatabaseIsOld(DATABASE_IS_OLD.format(stored=known.value, here=here))
-        if covered and here > known.value:
-            await self.look(check)
+        if covered and here > known.value and (await self.look(check)).value < here:
+            raise HomesStay("the archive store takes no word of how far the database has come")
 
     async def ping(self) -> None:
         """The store lets us in and gives back what was left in it: one that has just started may do the first long
@@ -95,5 +100,11 @@ class BackupWatch:
                 return stored
         newest = await self.marks.record()
         check()
-        await leave_mark(self.store, self.installation, newest)
+        try:
+            await leave_mark(self.store, self.installation, newest)
+        except StoreError as error:
+            if stored is None:
+                raise
+            log.debug("the archive store takes no mark", error=str(error))
+            return stored
         return newest

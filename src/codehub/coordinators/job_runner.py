@@ -18,10 +18,8 @@ from codehub.model.workspace import Workspace, incarnation_name
 from codehub.runtimes.errors import NotFound, Removed, RuntimeAway, RuntimeFault
 from codehub.runtimes.protocols import Job, Jobs, JobSpec, JobState
 
-LASTING = frozenset(
-    {ExitCode.FAILED, ExitCode.NO_SPACE, ExitCode.BAD_ORDER, ExitCode.CORRUPT, ExitCode.MISSING},
-)
-"""What the same order would end with again. Anything else passes: a store that is away, a job that was killed."""
+LASTING = frozenset({ExitCode.FAILED, ExitCode.BAD_ORDER, ExitCode.CORRUPT, ExitCode.MISSING})
+"""What the same order would end with again. Anything else passes: a store that is away, a full disk, a killed job."""
 KINDS = {Operation.ARCHIVING: (Kind.ARCHIVE, Kind.VERIFY), Operation.RESTORING: (Kind.RESTORE,)}
 """The jobs that an operation has."""
 FOLLOWED_AGAIN = 3

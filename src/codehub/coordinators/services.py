@@ -15,7 +15,8 @@ from codehub.coordinators.job_runner import JobFailed
 from codehub.coordinators.registry import Registry
 from codehub.decide.breaker import Breaker, BreakerPolicy, answered, trying, unanswered
 from codehub.decide.plan import ServiceState
-from codehub.model.states import Service
+from codehub.decide.steps import NEEDS
+from codehub.model.states import Service, Step
 from codehub.model.templates import registry_of
 from codehub.runtimes.errors import NoJobs, NotFound, RegistryAway, RuntimeAway, RuntimeFault
 from codehub.runtimes.protocols import Runtime
@@ -51,14 +52,17 @@ class Store(Protocol):
 
 @dataclass
 class Services:
-    """One breaker for the runtime, one for the archive store, one for jobs and one for each registry. A call that found
-    nobody there asks for a ping; only the ping decides whether the service is away (one fault, and all workspaces wait
-    in their phase) or this one workspace has trouble of its own."""
+    """One breaker for the runtime, two for the archive store (whether it answers, and whether it takes anything), one
+    for jobs and one for each registry. A call that found nobody there asks for a ping; only the ping decides whether
+    the service is away (one fault, and all workspaces wait in their phase) or this one workspace has trouble of its
+    own."""
 
     runtime: Runtime
     store: Store
     compare: Callable[[], Awaitable[object]]
     """Compares the database with the archive store; raises unless it is the newest."""
+    write: Callable[[], Awaitable[object]]
+    """Writes into the archive store; raises unless that is taken."""
     now: Callable[[], datetime]
     changed: Callable[[], None]
     homes_made_on: str | None = None
@@ -70,6 +74,7 @@ class Services:
         self._since = self.now()
         self._engine = _Door(Service.RUNTIME, self._same_engine, PING_SECONDS, Breaker(since=self._since))
         self._archives = _Door(Service.ARCHIVE_STORE, self.store.ping, PING_SECONDS, Breaker(since=self._since))
+        self._room = _Door(Service.ARCHIVE_ROOM, self.write, PING_SECONDS, Breaker(since=self._since))
         self._newest = _Door(Service.NEWEST_DATABASE, self._compared, PING_SECONDS, Breaker(since=self._since))
         self._jobs = _Door(Service.JOBS, self._jobs_can_run, PING_SECONDS, Breaker(since=self._since))
         self._has_compared = False
@@ -81,6 +86,7 @@ class Services:
         states = {
             Service.RUNTIME: _state(self._engine),
             Service.ARCHIVE_STORE: _state(self._archives),
+            Service.ARCHIVE_ROOM: _state(self._room),
             Service.JOBS: _state(self._jobs),
             Service.REGISTRY: ServiceState(available=True, since=self._since),
             Service.NEWEST_DATABASE: ServiceState(
@@ -94,15 +100,18 @@ class Services:
             states[Service.REGISTRY] = ServiceState(at_hand or not door.breaker.is_open, door.breaker.since)
         return states
 
-    async def away(self, error: RuntimeFault | StoreError, image: str | None) -> Service | None:
-        """The service that is away for everyone, if that is what this error comes from."""
+    async def away(
+        self, error: RuntimeFault | StoreError, image: str | None = None, step: Step | None = None
+    ) -> Service | None:
+        """The service that is away for everyone, if that is what this error, met at this step, comes from."""
+        writes = step is not None and Service.ARCHIVE_ROOM in NEEDS[step]
         match error:
             case HomesStay() if await self._is_away(self._newest):
                 return Service.NEWEST_DATABASE
-            case StoreError() if await self._is_away(self._archives):
+            case StoreError() | JobFailed(passes=True) if await self._is_away(self._archives):
                 return Service.ARCHIVE_STORE
-            case JobFailed() if error.passes and await self._is_away(self._archives):
-                return Service.ARCHIVE_STORE
+            case StoreError() | HomesStay() | JobFailed(passes=True) if writes and await self._is_away(self._room):
+                return Service.ARCHIVE_ROOM
             case NoJobs() if await self._is_away(self._jobs):
                 return Service.JOBS
             case RuntimeAway() | NotFound() if await self._is_away(self._engine):
@@ -123,7 +132,7 @@ class Services:
         }
         async with asyncio.TaskGroup() as group:
             for look in itertools.count():
-                for door in (*asked, self._jobs, *(door for _, door in self._registries.values())):
+                for door in (*asked, self._room, self._jobs, *(door for _, door in self._registries.values())):
                     due = door.breaker.is_open or (door in asked and look % asked[door] == 0)
                     if due and not door.turn.locked():
                         group.create_task(self._is_away(door), name=f"try {door.name}")

@@ -38,7 +38,7 @@ async def remove_surplus(
         return
     except (RuntimeFault, TimeoutError) as error:
         if isinstance(error, RuntimeFault):
-            await office.services.away(error, None)
+            await office.services.away(error)
         office.failed_removals[workspace.id] += 1
         log.warning("surplus containers stay", workspace_id=str(workspace.id), error=repr(error))
         await asyncio.sleep(backoff(office.failed_removals[workspace.id], policy, spread()).total_seconds())

@@ -210,7 +210,7 @@ def _away(step: Step, circumstances: Circumstances) -> Service | None:
 def _withdrawal(workspace: Workspace, step: Step, seen: View, circumstances: Circumstances) -> Withdrawal | None:
     """Wake wins: an archive under way yields until its volume is let go of, which only the wish for it permits. A
     restore yields to a deletion, and a deletion to an owner who wants the workspace back. Any other operation runs to
-    its end, except that one waiting for its next attempt, or for a registry, follows a changed wish."""
+    its end, except that one waiting for its next attempt, for a registry or for room follows a changed wish."""
     wanted = wish(workspace)
     if step in HOME_IS_LET_GO and wanted is not Desired.DELETED:
         return None
@@ -222,7 +222,7 @@ def _withdrawal(workspace: Workspace, step: Step, seen: View, circumstances: Cir
     between_attempts = workspace.next_attempt_at is not None and workspace.next_attempt_at > circumstances.now
     if (
         between_attempts
-        or _away(step, circumstances) is Service.REGISTRY  # which may be for ever, and keeps nobody from other wishes
+        or _away(step, circumstances) in _MAY_STAY_AWAY
         or (workspace.operation is Operation.ARCHIVING and (wanted is not Desired.DELETED or step is Step.VERIFIED))
         or (workspace.operation is Operation.RESTORING and wanted is Desired.DELETED)
         or workspace.operation is Operation.DELETING
@@ -230,6 +230,9 @@ def _withdrawal(workspace: Workspace, step: Step, seen: View, circumstances: Cir
         return Withdrawal.WISH_CHANGED
     return None
 
+
+_MAY_STAY_AWAY = (Service.REGISTRY, Service.ARCHIVE_ROOM)
+"""What somebody may have to see to first, and what keeps nobody from other wishes until then."""
 
 _SERVES = {
     operation: frozenset(desired for (_, desired), named in LADDER.items() if named is operation)

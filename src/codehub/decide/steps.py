@@ -73,12 +73,13 @@ NEEDS: dict[Step, tuple[Service, ...]] = {
     Step.STARTED: (Service.RUNTIME,),
     Step.STOP: (Service.RUNTIME,),
     Step.STOPPED: (Service.RUNTIME,),
-    Step.ARCHIVE: (Service.RUNTIME, Service.ARCHIVE_STORE, Service.JOBS),
+    Step.ARCHIVE: (Service.RUNTIME, Service.ARCHIVE_STORE, Service.ARCHIVE_ROOM, Service.JOBS),
     Step.VERIFY: (Service.RUNTIME, Service.ARCHIVE_STORE, Service.JOBS),
-    Step.VERIFIED: (Service.RUNTIME, Service.ARCHIVE_STORE, Service.NEWEST_DATABASE),  # the next step is for good
-    Step.RELEASE: (Service.RUNTIME, Service.NEWEST_DATABASE),
+    # The next step is for good, and before it the store is told how far the database has come.
+    Step.VERIFIED: (Service.RUNTIME, Service.ARCHIVE_STORE, Service.ARCHIVE_ROOM, Service.NEWEST_DATABASE),
+    Step.RELEASE: (Service.RUNTIME, Service.ARCHIVE_ROOM, Service.NEWEST_DATABASE),
     Step.RELEASED: (Service.RUNTIME,),
-    Step.UPLOAD: (Service.ARCHIVE_STORE,),
+    Step.UPLOAD: (Service.ARCHIVE_STORE, Service.ARCHIVE_ROOM),
     Step.UPLOADED: (Service.ARCHIVE_STORE,),
     Step.DELETE: (Service.RUNTIME, Service.NEWEST_DATABASE),
     Step.REMOVED: (Service.RUNTIME,),

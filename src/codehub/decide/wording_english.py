@@ -35,7 +35,7 @@ ENGLISH = Wording(
         Code.GONE: "Deleted{because}. It cannot be brought back.",
         Code.RETURNING: "It was deleted and is wanted again: it comes back in a moment.",
         Code.WAITING_FOR_IMAGE: "It starts as soon as what it runs ({template}) has been built, which is under way.",
-        Code.WAITING_FOR_SERVICE: "{intent} as soon as {service} answers again. Nothing has to be done for that.",
+        Code.WAITING_FOR_SERVICE: "{intent} as soon as {service}. Nothing has to be done for that.",
         Code.WAITING_FOR_TURN: "{intent} when its turn comes: others are being worked on first.",
         Code.RETRYING: "{trying} failed: {fault}. It is tried again{from_then_on}.",
         Code.RESTARTING: "Its IDE ended by itself. It is started again{from_then_on}.",
@@ -53,14 +53,16 @@ ENGLISH = Wording(
         Code.DELETING: "It is deleted",
     },
     service={
-        Service.RUNTIME: "the engine that workspaces run on",
-        Service.ARCHIVE_STORE: "the store that archives are kept in",
-        Service.REGISTRY: "the registry that its image comes from",
-        Service.JOBS: "the image of the jobs that move homes (it is made by itself, or by codehub image build job)",
-        Service.NEWEST_DATABASE: "whoever can say that the database is the newest "
+        Service.RUNTIME: "the engine that workspaces run on answers again",
+        Service.ARCHIVE_STORE: "the store that archives are kept in answers again",
+        Service.ARCHIVE_ROOM: "there is room again in the store that archives are kept in",
+        Service.REGISTRY: "the registry that its image comes from answers again",
+        Service.JOBS: "the image of the jobs that move homes is there "
+        "(it is made by itself, or by codehub image build job)",
+        Service.NEWEST_DATABASE: "somebody can say that the database is the newest "
         "(the archive store, or an administrator)",
     },
-    something="what it needs",
+    something="what it needs is there again",
     trying={
         Operation.NONE: "The last attempt",
         Operation.PROVISIONING: "Making its home",

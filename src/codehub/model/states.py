@@ -83,6 +83,8 @@ class Service(StrEnum):
 
     RUNTIME = "runtime"
     ARCHIVE_STORE = "archive_store"
+    ARCHIVE_ROOM = "archive_room"
+    """Room in the archive store: one that is full, or may only be read, gives homes back and takes none."""
     REGISTRY = "registry"
     """Where the image of this workspace comes from. Others may come from elsewhere, or be at hand."""
     JOBS = "jobs"

@@ -17,6 +17,7 @@ from redis.backoff import NoBackoff
 
 from codehub.archives.errors import StoreError
 from codehub.archives.object_store import ObjectStore
+from codehub.archives.probe import require_room
 from codehub.errors import CodehubError
 from codehub.settings.variables import hide_passwords
 
@@ -27,9 +28,6 @@ DEADLINE_SECONDS = 3.0
 WRITE_EVERY_SECONDS = 60.0
 WRITE_SHARE = 0.8
 """Of the time that a look may take."""
-WRITTEN_KEY = "health-check"
-WRITTEN_BYTES = 64 * 1024
-"""More than may be left in what a full disk has begun to fill."""
 
 _SERVER = """
     SELECT current_setting('server_version') AS version,
@@ -102,11 +100,9 @@ class ArchiveStoreCheck:
         return "answers, and takes what is written"
 
     async def _write(self) -> None:
-        """One object under one key, whoever writes it: at most one is ever left behind."""
         try:
             async with asyncio.timeout(WRITE_SHARE * self._seconds):
-                await self._store.put(WRITTEN_KEY, bytes(WRITTEN_BYTES))
-                await self._store.delete(WRITTEN_KEY)
+                await require_room(self._store)
         except TimeoutError as error:
             detail = f"answers, but took nothing that was written within {WRITE_SHARE * self._seconds:g} s"
             raise Unfit(detail, "See whether its disk is full.") from error

@@ -65,7 +65,8 @@ def _services(services: Mapping[str, bool], language: Language) -> Iterator[Cond
     for name, answers in sorted(services.items()):
         service = name if name in set(Service) else Service.REGISTRY.value
         if name == Service.RUNTIME or not answers:
-            detail = language.say("admin.health.answers" if answers else "admin.health.away")
+            fault = "no_room" if name == Service.ARCHIVE_ROOM else "away"
+            detail = language.say(f"admin.health.{'answers' if answers else fault}")
             remedy = "" if answers else language.say(f"admin.remedy.{service}")
             shown = language.say(f"admin.part.{service}")
             yield Condition(shown, answers, detail, remedy)
