@@ -59,9 +59,9 @@ async def test_three_parts_handle_each_workspace_once(house: House) -> None:
 
 
 async def test_a_killed_leader_moves_only_its_own_part(house: House) -> None:
-    first = house.replica(shards=3, lease_seconds=2, retry_interval=60)
+    first = house.replica(shards=3, lease_seconds=30, retry_interval=120)
     await all_lead(first)
-    second = house.replica(shards=3, lease_seconds=2)
+    second = house.replica(shards=3, lease_seconds=30)
     created = [await house.create(Desired.STANDBY) for _ in range(6)]
     for workspace_id in created:
         await house.until_phase(workspace_id, Phase.STANDBY)
