@@ -176,6 +176,7 @@ async def test_an_archive_is_held_against_what_was_sent(desk: Desk, tmp_path: Pa
     row, _ = await desk.furnished()
     sent = await desk.acts.archive(row)
     proven = await desk.acts.verify(replace(row, sent=asdict(sent)))
+    assert isinstance(proven.id, UUID)
     assert proven == NewArchive(proven.id, key_of(row), sent.size, f"sha256:{sent.sha256}", sent.entries)
     assert desk.job(row, Kind.VERIFY).order == expected_order(row, Kind.VERIFY, tmp_path, sent)
     assert desk.store.loans[-1] == (key_of(row), Loan(Kind.VERIFY, 600, 0, "/run/way.sock"))
@@ -391,6 +392,15 @@ async def test_a_lasting_fault_is_not_tried_again_with_the_same_order(desk: Desk
     assert desk.engine.begun == 2
 
 
+async def test_a_job_that_failed_without_a_word_is_told_by_its_code(desk: Desk) -> None:
+    row, _ = await desk.furnished()
+    sent = replace(await desk.acts.archive(row), entries=1)
+    for expected in ("other bytes than were sent", "^the verify job ended with code 65$"):
+        with pytest.raises(JobFailed, match=expected):
+            await desk.acts.verify(replace(row, sent=asdict(sent)))
+        desk.engine.disk.jobs[job_name(row, Kind.VERIFY)].log.write_bytes(b"")
+
+
 async def test_a_stream_that_breaks_is_followed_again_and_not_for_ever(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -431,7 +441,9 @@ async def test_the_jobs_of_an_attempt_are_removed_by_their_names(desk: Desk) -> 
 
 
 @pytest.mark.parametrize(
-    "line", [b"", b"{", b"[]", b'"result"', b'{"result": {}}', b'{"result": "' + b"x" * (64 << 10) + b'"}'], ids=len
+    "line",
+    [b"", b"{", b"5", b"[]", b'"result"', b'{"result": {}}', b'{"result": "' + b"x" * (64 << 10) + b'"}'],
+    ids=len,
 )
 async def test_a_job_that_ends_well_without_its_result_has_failed(desk: Desk, line: bytes) -> None:
     row, _ = await desk.furnished()

@@ -265,12 +265,14 @@ def test_a_tar_that_fails_over_a_change_is_tried_again(desk: Desk, home: Path, p
 
 
 class Vanishing(Surveyed):
-    """Loses a folder while it is surveyed for the second time."""
+    """Loses a folder while it is surveyed for the second time, after that was seen and before it is looked into."""
 
     def survey(self, seen: Callable[[int, int], None]) -> Survey:
-        if self._is_surveyed.is_set():
-            return super().survey(lambda *_: shutil.rmtree(self.folder / "folder", ignore_errors=True))
-        return super().survey(seen)
+        def lose(_size: int, entries: int) -> None:
+            if entries > 1:
+                shutil.rmtree(self.folder / "folder", ignore_errors=True)
+
+        return super().survey(lose if self._is_surveyed.is_set() else seen)
 
 
 def test_a_home_that_changes_while_it_is_asked_whether_it_has_changed_has(

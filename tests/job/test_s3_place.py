@@ -478,6 +478,9 @@ def test_a_socket_leads_to_the_store_that_the_url_names() -> None:
             client = StoreClient(str(path), ())
             client.request("HEAD", store.place().head)
             assert client._idle.queue[0].sock.gettimeout() == 60
+            client._idle.queue[0].sock.shutdown(socket.SHUT_RD)  # of no use any more: another one is made
+            client.request("HEAD", store.place().head)
+            assert store.connections == 2
             client.close()
             put(replace(store.place(), socket=str(path)), DATA)
             assert read(replace(store.place(), socket=str(path))) == DATA
