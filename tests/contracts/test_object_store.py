@@ -446,5 +446,6 @@ async def test_a_discarded_upload_cannot_be_completed(store: ObjectStore) -> Non
 
 async def test_the_store_answers_and_keeps_every_promise_that_is_probed(store: ObjectStore) -> None:
     await store.ping()
+    await store.require_room()
     assert (await probe(store)).missing == ()
     assert await keys_of(store) == []

@@ -197,12 +197,12 @@ async def test_while_the_store_is_away_nothing_that_needs_it_is_begun_and_all_el
         assert await failures(house, each) == []
 
 
-async def test_a_store_without_room_keeps_the_home_and_tells_its_owner(
+async def test_a_store_without_room_for_this_home_keeps_it_and_tells_its_owner(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     house.replica()
     workspace_id, before = await furnished(house)
-    monkeypatch.setattr(lend, "RESERVE_BYTES", 1 << 60)
+    monkeypatch.setattr(lend, "BEST_COMPRESSION", 1e-15)
     await house.wish(workspace_id, Desired.ARCHIVED)
     row = await house.until_phase(workspace_id, Phase.ERROR)
     assert row.error_reason is ErrorReason.RETRY_EXCEEDED

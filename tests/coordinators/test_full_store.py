@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from codehub.archives import lend
 from codehub.decide.orphans import OrphanKind
 from codehub.job.order import Kind
 from codehub.job.progress import Stage
@@ -55,6 +56,20 @@ async def test_what_is_to_go_there_waits_for_room(house: House, archives: Disk, 
             await house.wish(workspace_id, Desired.ARCHIVED)
         await until_noticed(house)
         assert (await house.row(workspace_id)).op_step is Step.ARCHIVE
+        assert await no_attempt_failed(house, workspace_id)
+    await house.until_phase(workspace_id, Phase.ARCHIVED)
+    assert await no_attempt_failed(house, workspace_id)
+    assert await opened(house, workspace_id) == before
+
+
+async def test_room_that_is_left_to_others_is_no_room(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A directory may share its disk with the database: archives end before that is full."""
+    house.replica()
+    workspace_id, before = await furnished(house)
+    with monkeypatch.context() as patch:
+        patch.setattr(lend, "RESERVE_BYTES", 1 << 60)
+        await house.wish(workspace_id, Desired.ARCHIVED)
+        await until_noticed(house)
         assert await no_attempt_failed(house, workspace_id)
     await house.until_phase(workspace_id, Phase.ARCHIVED)
     assert await no_attempt_failed(house, workspace_id)

@@ -12,6 +12,7 @@ from codehub import clock
 from codehub.archives.errors import AlreadyExists, ObjectNotFound, UploadBroken
 from codehub.archives.keys import check_key, split_prefix
 from codehub.archives.object_store import Loan, ObjectInfo, UnfinishedUpload, Upload, clip_range
+from codehub.archives.probe import try_to_write
 from codehub.job.order import DirectoryPlace, Kind
 
 PIECE_BYTES = 1024 * 1024
@@ -108,6 +109,9 @@ class MemoryObjects:
 
     async def ping(self) -> None:
         """It answers: what is away is a call, not the store."""
+
+    async def require_room(self) -> None:
+        await try_to_write(self)
 
     def _info(self, key: str) -> ObjectInfo:
         data = self.objects[key]

@@ -26,8 +26,9 @@ from codehub.archives.errors import (
 )
 from codehub.archives.folders import file_status, foreign, opened, prune
 from codehub.archives.keys import check_key
-from codehub.archives.lend import lend_folder
+from codehub.archives.lend import lend_folder, require_room
 from codehub.archives.object_store import Loan, ObjectInfo, UnfinishedUpload, Upload, clip_range
+from codehub.archives.probe import try_to_write
 from codehub.archives.walk import Found, walk
 from codehub.job.order import DirectoryPlace
 
@@ -116,6 +117,10 @@ class DirectoryStore:
 
     async def ping(self) -> None:
         await _in_thread("", self._ping)
+
+    async def require_room(self) -> None:
+        await _in_thread("", require_room, self._root)
+        await try_to_write(self)
 
     async def _found(self, prefix: str) -> AsyncIterator[Found]:
         files = walk(self._root, prefix)

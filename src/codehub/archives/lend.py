@@ -20,11 +20,16 @@ RESERVE_BYTES = 64 * 1024 * 1024
 def lend_folder(root: Path, folders: tuple[str, ...], loan: Loan) -> DirectoryPlace:
     """The archive's own folder, made if it is to be filled. Raises StoreFull where the home could never fit, and
     FileNotFoundError where there is nothing to read."""
-    with opened(root, folders, make=loan.kind is Kind.ARCHIVE) as folder:
+    with opened(root, folders, make=loan.kind is Kind.ARCHIVE):
         if loan.kind is Kind.ARCHIVE:
-            room = os.fstatvfs(folder)
-            _require_room(room.f_bavail * room.f_frsize, loan.home_bytes)
+            require_room(root, loan.home_bytes)
     return DirectoryPlace(root.joinpath(*folders))
+
+
+def require_room(root: Path, home_bytes: int = 0) -> None:
+    """Raises StoreFull where a home of this size could never fit."""
+    room = os.statvfs(root)
+    _require_room(room.f_bavail * room.f_frsize, home_bytes)
 
 
 def _require_room(free: int, home_bytes: int) -> None:

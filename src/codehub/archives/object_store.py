@@ -138,6 +138,11 @@ class ObjectStore(Protocol):
         """
         ...
 
+    async def require_room(self) -> None:
+        """Raises the StoreError that says why not even the smallest archive could be made: no room, no right to write.
+        Writes an object, and removes it."""
+        ...
+
 
 async def read_all(store: ObjectStore, key: str, *, limit: int) -> bytes:
     """The whole object, if it has at most `limit` bytes; else ObjectTooLarge, without reading on.

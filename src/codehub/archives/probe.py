@@ -57,7 +57,7 @@ async def probe(store: ObjectStore) -> Capabilities:
         await store.delete(key)
 
 
-async def require_room(store: ObjectStore) -> None:
+async def try_to_write(store: ObjectStore) -> None:
     """Raises the StoreError of a store that takes nothing. One object under one key, whoever tries: at most one is ever
     left behind."""
     await store.put(TRIED_KEY, bytes(TRIED_BYTES))

@@ -21,6 +21,7 @@ from codehub.archives.errors import (
 from codehub.archives.keys import check_key, is_legal, split_prefix
 from codehub.archives.lend import lend_urls
 from codehub.archives.object_store import Loan, ObjectInfo, UnfinishedUpload, Upload, clip_range
+from codehub.archives.probe import try_to_write
 from codehub.archives.s3_requests import Bucket
 from codehub.job.order import S3Place
 
@@ -122,6 +123,9 @@ class S3Store:
 
     async def ping(self) -> None:
         await self._bucket.check()
+
+    async def require_room(self) -> None:
+        await try_to_write(self)
 
     def _path(self, key: str) -> str:
         path = self._prefix + key

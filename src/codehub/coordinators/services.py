@@ -61,8 +61,8 @@ class Services:
     store: Store
     compare: Callable[[], Awaitable[object]]
     """Compares the database with the archive store; raises unless it is the newest."""
-    write: Callable[[], Awaitable[object]]
-    """Writes into the archive store; raises unless that is taken."""
+    require_room: Callable[[], Awaitable[object]]
+    """Raises unless the archive store takes something new."""
     now: Callable[[], datetime]
     changed: Callable[[], None]
     homes_made_on: str | None = None
@@ -74,7 +74,7 @@ class Services:
         self._since = self.now()
         self._engine = _Door(Service.RUNTIME, self._same_engine, PING_SECONDS, Breaker(since=self._since))
         self._archives = _Door(Service.ARCHIVE_STORE, self.store.ping, PING_SECONDS, Breaker(since=self._since))
-        self._room = _Door(Service.ARCHIVE_ROOM, self.write, PING_SECONDS, Breaker(since=self._since))
+        self._room = _Door(Service.ARCHIVE_ROOM, self.require_room, PING_SECONDS, Breaker(since=self._since))
         self._newest = _Door(Service.NEWEST_DATABASE, self._compared, PING_SECONDS, Breaker(since=self._since))
         self._jobs = _Door(Service.JOBS, self._jobs_can_run, PING_SECONDS, Breaker(since=self._since))
         self._has_compared = False

@@ -4,14 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from functools import partial
 from typing import assert_never
 from uuid import UUID, uuid4
 
 import structlog
 
 from codehub.archives.errors import StoreError
-from codehub.archives.probe import require_room
 from codehub.coordinators.actions import DESTRUCTIVE, Actions, to_fault
 from codehub.coordinators.archiving import Archiving
 from codehub.coordinators.at_once import recorded_at_once, tell_judged
@@ -90,9 +88,9 @@ class WorkspaceController:
             store = self.open_store(leadership.seat)
             engine = await store.engine(RUNTIME_LISTING)
             compare = self.archiving.comparison(leadership)
-            write, hint = partial(require_room, self.archiving.store), self.ticker.hint
+            require_room, hint = self.archiving.store.require_room, self.ticker.hint
             services = Services(
-                self.runtime, self.archiving.backups, compare, write, clock.now, hint, engine, report.services
+                self.runtime, self.archiving.backups, compare, require_room, clock.now, hint, engine, report.services
             )
             archives = self.archiving.acts(self.runtime, leadership, self.progress.told_by_job, clock.now)
             backups = self.archiving.backups

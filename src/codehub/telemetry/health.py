@@ -17,7 +17,7 @@ from redis.backoff import NoBackoff
 
 from codehub.archives.errors import StoreError
 from codehub.archives.object_store import ObjectStore
-from codehub.archives.probe import require_room
+from codehub.archives.probe import try_to_write
 from codehub.errors import CodehubError
 from codehub.settings.variables import hide_passwords
 
@@ -102,7 +102,7 @@ class ArchiveStoreCheck:
     async def _write(self) -> None:
         try:
             async with asyncio.timeout(WRITE_SHARE * self._seconds):
-                await require_room(self._store)
+                await try_to_write(self._store)
         except TimeoutError as error:
             detail = f"answers, but took nothing that was written within {WRITE_SHARE * self._seconds:g} s"
             raise Unfit(detail, "See whether its disk is full.") from error
