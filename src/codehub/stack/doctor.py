@@ -222,7 +222,9 @@ def _archive_store(settings: Settings, folder: DataFolder, running: Running | No
 
 
 async def _try_promises(store: ObjectStore) -> str:
-    """What the store does not promise is told; only one that returns something else than was written is unfit."""
+    """What the store does not promise is told; only one without room, or that returns something else than was written,
+    is unfit."""
+    await store.require_room()
     seen = await probe(store)
     if not seen.reads_back:
         raise Unfit("does not return what was written", "Use another archive store.")
