@@ -68,7 +68,9 @@ def _cancel_once(task: asyncio.Task[None]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.chaos", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--minutes", type=float, default=20, help="how long faults strike (default: 20)")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="decides which ones (default: the time)")
     parser.add_argument(

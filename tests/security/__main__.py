@@ -48,7 +48,9 @@ def write() -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.security", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--run", action="store_true", help="run the tests; further options go to pytest")
     parser.add_argument("--write", action="store_true", help="write docs/security.md")
     chosen, options = parser.parse_known_args()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.simulation.faults import Case
+from tests.simulation.faults import Case, NoSuchCase
 from tests.simulation.history import HISTORIES, run_history
 from tests.simulation.operations import OPERATIONS, Outcome, run_operation
 
@@ -16,4 +16,4 @@ def _runner(name: str) -> Callable[[Case, list[str] | None], Outcome]:
         return run_operation
     if name in HISTORIES:
         return run_history
-    raise ValueError(f"there is no '{name}'; there are {', '.join([*OPERATIONS, *HISTORIES])}")
+    raise NoSuchCase(f"there is no '{name}'; there are {', '.join([*OPERATIONS, *HISTORIES])}")

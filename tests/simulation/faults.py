@@ -34,6 +34,10 @@ class Fault(StrEnum):
     """The database's clock is set forward, and the next time back."""
 
 
+class NoSuchCase(ValueError):
+    """What was written is none; it says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """All that a history follows from. Written `OPERATION[@SEED][:STEP FAULT,...]`, without the space."""
@@ -52,9 +56,11 @@ class Case:
 
 
 def parse(text: str) -> Case:
-    found = re.fullmatch(r"(\w+)(?:@(\d+))?(:[\w,]*)?", text)
+    found = re.fullmatch(r"(\w+)(?:@(\d+))?(?::((?:\d+[a-z]+)(?:,\d+[a-z]+)*)?)?", text)
     if found is None:
-        raise ValueError(f"'{text}' is no case: it is written like archive:12crash or history@7")
+        raise NoSuchCase(f"'{text}' is no case: it is written like archive:12crash,19freeze or history@7")
     faults = re.findall(r"(\d+)([a-z]+)", found[3] or "")
+    if unknown := {fault for _, fault in faults}.difference(Fault):
+        raise NoSuchCase(f"there is no fault '{min(unknown)}'; there are {', '.join(Fault)}")
     listed = tuple((int(step), Fault(fault)) for step, fault in faults)
-    return Case(found[1], int(found[2] or 0), listed if found[3] is not None else None)
+    return Case(found[1], int(found[2] or 0), listed if ":" in text else None)

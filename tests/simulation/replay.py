@@ -1,10 +1,11 @@
 """Plays one case again and tells it step by step: `python -m tests.simulation.replay archive:12crash`. What goes wrong
-is told in its shortest form."""
+is told in its shortest form, and the command ends with 1."""
 
+import argparse
 import sys
 
 from tests.simulation.cases import run
-from tests.simulation.faults import parse
+from tests.simulation.faults import NoSuchCase, parse
 from tests.simulation.shrink import shrink
 from tests.simulation.silence import in_silence
 
@@ -22,7 +23,19 @@ def replay(text: str) -> tuple[str, bool]:
     return "\n".join(lines), told.failure is None
 
 
-if __name__ == "__main__":
-    story, ended_well = replay(sys.argv[1])
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation.replay", description=__doc__)
+    parser.add_argument(
+        "case", help="as a campaign has told it: an operation, an order and faults at steps, or a history"
+    )
+    asked = parser.parse_args(arguments)
+    try:
+        story, ended_well = replay(asked.case)
+    except NoSuchCase as error:
+        parser.error(str(error))
     print(story)  # noqa: T201 (a command)
-    sys.exit(0 if ended_well else 1)
+    return 0 if ended_well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

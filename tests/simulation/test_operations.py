@@ -14,7 +14,7 @@ import pytest
 from tests.job.campaign import LARGE
 from tests.simulation.afresh import MAY_DIFFER, SHAPE, unmentioned
 from tests.simulation.cases import run
-from tests.simulation.faults import Case, parse
+from tests.simulation.faults import Case, NoSuchCase, parse
 from tests.simulation.operations import OPERATIONS, run_operation
 from tests.simulation.replay import replay
 from tests.simulation.schedules import SELDOM, by_turns, case_of, cases, steps_of
@@ -108,3 +108,9 @@ def test_a_case_is_told_step_by_step() -> None:
 def test_a_case_is_read_as_it_is_written() -> None:
     for text in ("archive:12crash,19freeze", "history@7", "delete@3:", "create:"):
         assert str(parse(text)) == text
+
+
+@pytest.mark.parametrize("text", ["", "--", "archive:garbage", "archive:1crash,", "archive:1boom", "nothing:1crash"])
+def test_what_is_no_case_is_refused_with_the_reason(text: str) -> None:
+    with pytest.raises(NoSuchCase, match=r"is written like|there are .*(crash|archive)"):
+        replay(text)

@@ -74,7 +74,9 @@ async def _pass(minutes: int, run: Run) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.soak", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--minutes", type=int, default=60)
     for name, size in SIZES.items():
         parser.add_argument(f"--{name}", type=int, default=size, help=f"default: {size}")
