@@ -1,6 +1,7 @@
 """A real browser before the front door."""
 
 import asyncio
+import os
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -38,7 +39,9 @@ async def window() -> AsyncIterator[BrowserContext]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         told = ("--headless", "--remote-debugging-port=0", f"--user-data-dir={folder}", "--window-size=1400,900")
         process = await asyncio.create_subprocess_exec(
-            *DIES_WITH_US, str(CHROMIUM), *OPTIONS, *told, "about:blank", stderr=asyncio.subprocess.DEVNULL
+            *(*DIES_WITH_US, str(CHROMIUM), *OPTIONS, *told, "about:blank"),
+            env={**os.environ, "TMPDIR": folder},
+            stderr=asyncio.subprocess.DEVNULL,
         )
         try:
             async with async_playwright() as driver:
@@ -46,6 +49,7 @@ async def window() -> AsyncIterator[BrowserContext]:
                 context = browser.contexts[0]
                 context.set_default_timeout(PATIENCE_MILLISECONDS)
                 yield context
+                await browser.close()  # only the connection, and what was kept for it
         finally:
             process.terminate()
             await process.wait()

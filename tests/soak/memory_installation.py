@@ -76,6 +76,7 @@ def _environment(folder: Path, database_url: str, redis_url: str) -> dict[str, s
     return {
         "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
         "HOME": str(folder),
+        "TMPDIR": str(folder),
         "CODEHUB_DATA_DIR": str(folder / "data"),
         "CODEHUB_LOG_LEVEL": "error",
         "DATABASE_URL": database_url,
